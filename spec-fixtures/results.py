@@ -8,12 +8,15 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from xml.sax.saxutils import escape, quoteattr
 
 FIXTURES = Path(__file__).resolve().parent
 sys.path.insert(0, str(FIXTURES.parent / "tests"))
 
-import rdf_binary  # noqa: E402 - found because of the line above
+import jelly_sparql_proto  # noqa: E402 - found because of the line above
+import rdf_binary  # noqa: E402
+from jelly_sparql_proto import FLAT, PUNCTUATED, ResultSet  # noqa: E402
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 STRING = XSD + "string"
@@ -247,6 +250,18 @@ def to_csv(name: str, variables: list, rows: list) -> bytes:
     return (end.join(lines) + ("" if name == "basic" else end)).encode()
 
 
+def to_jelly(name: str, found: ResultSet) -> bytes:
+    def normalized(term: tuple | None) -> tuple | None:
+        """Returns a term in which a missing direction is None."""
+        if term and term[0] == "triple":
+            return ("triple", *map(normalized, term[1:]))
+        return (*term[:3], term[3] or None, term[4]) if term and term[0] == "literal" else term
+
+    found.rows = [tuple(map(normalized, row)) for row in found.rows]
+    stream = PUNCTUATED if name == "repeated" else FLAT
+    return jelly_sparql_proto.encode([found], Random(name), stream)
+
+
 def generated_files() -> Iterator[tuple[Path, bytes]]:
     """Yields the path and content of each file."""
     protobuf, thrift = rdf_binary.protobuf(), rdf_binary.thrift()
@@ -257,11 +272,14 @@ def generated_files() -> Iterator[tuple[Path, bytes]]:
             FIXTURES / f"results-protobuf/{name}.srp",
             rdf_binary.protobuf_rows(tuples(protobuf, *both)),
         )
+        yield FIXTURES / f"results-jelly/{name}.jellys", to_jelly(name, ResultSet(*both))
         yield FIXTURES / f"results-json/{name}.srj", to_json(name, *both)
         yield FIXTURES / f"results-xml/{name}.srx", to_xml(variables, xml_rows(*both), [])
         yield FIXTURES / f"results-tsv/{name}.tsv", to_tsv(name, *both)
         yield FIXTURES / f"results-csv/{name}.csv", to_csv(name, *both)
     for name, (answer, links) in ANSWERS.items():
+        found = ResultSet(answer=answer, links=links)
+        yield FIXTURES / f"results-jelly/{name}.jellys", to_jelly(name, found)
         document = {"head": {"link": links} if links else {}, "boolean": answer}
         yield FIXTURES / f"results-json/{name}.srj", json.dumps(document).encode()
         body = f" <boolean>{name}</boolean>\n"

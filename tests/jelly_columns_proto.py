@@ -15,13 +15,15 @@ from jelly_proto import compiled, read_delimited, varint
 from nquads import XSD_STRING, literal
 
 KINDS = ("iri", "literal", "bnode", "triple")
+# Columns without unbound cells.
+BOUND = ("subjects", "predicates", "objects")
 POSITIONS = ("subjects", "predicates", "objects", "graphs")
 TABLES = {"names": "name", "prefixes": "prefix", "datatypes": "datatype"}
 DIRECTIONS = (None, "ltr", "rtl")
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 MAX_ROWS = (1 << 27) - 1
 
-classes = compiled("rdf.proto")
+classes = compiled("sparql.proto")  # with those of rdf.proto
 
 
 @dataclass
@@ -174,6 +176,7 @@ class Reader:
                 extension = next(tokens, None)
                 require(extension is not None, "no extension")
                 length += extension
+            require(len(cells) + length < rows, "many cells")
             require(at + skip <= len(values), "a long skip")
             cells += values[at : at + skip]
             at += skip
@@ -182,12 +185,12 @@ class Reader:
                 cells += [values[at]] * (length + 2)
                 at += 1
             else:
-                require(name == "graphs", "an unbound cell")
+                require(name not in BOUND, "an unbound cell")
                 cells += [None] * (length + 1)
             require(len(cells) <= rows, "many cells")
         cells += values[at:]
         require(len(cells) <= rows, "many cells")
-        if name == "graphs":
+        if name not in BOUND:
             cells += [None] * (rows - len(cells))
         require(len(cells) == rows, "few cells")
         return cells

@@ -22,6 +22,7 @@ __all__: list[str] = [
     "jelly_patch",
     "jelly_rdf",
     "jellyp",
+    "jellys",
     "json_ld",
     "jsonl",
     "jsonld",
@@ -52,6 +53,7 @@ __all__: list[str] = [
     "rdfpatch",
     "rdfxml",
     "results_csv",
+    "results_jelly",
     "results_json",
     "results_protobuf",
     "results_thrift",
@@ -131,6 +133,8 @@ results_tsv: Format[ResultBatch]
 tsv: Format[ResultBatch]
 results_csv: Format[ResultBatch]
 csv: Format[ResultBatch]
+results_jelly: Format[ResultBatch]
+jellys: Format[ResultBatch]
 parquet: Format[AnyBatch]
 pq: Format[AnyBatch]
 arrow: Format[AnyBatch]

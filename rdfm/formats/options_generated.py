@@ -108,6 +108,7 @@ class WriteOptions(TypedDict, total=False):
     physical_type: Literal["triples", "quads", "graphs"] | None
     prefix_table: int | str | None
     prefixes: Mapping[str, str] | None
+    punctuated: bool | str | None
     rdf_star: bool | str | None
     rdf_star_syntax: bool | str | None
     rdf_version: Literal["1.1", "1.2-basic", "1.2", "unspecified"] | int | None
@@ -174,6 +175,7 @@ class _BothOptions(TypedDict, total=False):
     physical_type: Literal["triples", "quads", "graphs"] | None
     prefix_table: int | str | None
     prefixes: Mapping[str, str] | None
+    punctuated: bool | str | None
     rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
     rdf_star: bool | str | None
     rdf_star_syntax: bool | str | None
@@ -244,6 +246,7 @@ class _BothOptions(TypedDict, total=False):
     to_physical_type: Literal["triples", "quads", "graphs"] | None
     to_prefix_table: int | str | None
     to_prefixes: Mapping[str, str] | None
+    to_punctuated: bool | str | None
     to_rdf_star: bool | str | None
     to_rdf_star_syntax: bool | str | None
     to_rdf_version: Literal["1.1", "1.2-basic", "1.2", "unspecified"] | int | None

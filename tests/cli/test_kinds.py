@@ -19,6 +19,7 @@ RESULTS = {
     "results-json": ".srj",
     "results-xml": ".srx",
     "results-tsv": ".tsv",
+    "results-jelly": ".jellys",
 }
 CHAIN = """H id <urn:1> .
 TX .

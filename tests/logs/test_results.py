@@ -72,7 +72,7 @@ def test_any_number_of_variables_and_rows_round_trips(name, variables, rows):
         assert list(results) == unbound
 
 
-@pytest.mark.parametrize("name", ["results-json", "results-xml"])
+@pytest.mark.parametrize("name", ["results-json", "results-xml", "results-jelly"])
 @pytest.mark.parametrize("answer", [True, False])
 def test_boolean_answers_round_trip(name, answer):
     data = written([], (), name, boolean=answer, links=["more", "http://e/"])
@@ -82,7 +82,9 @@ def test_boolean_answers_round_trip(name, answer):
         assert results.links == ("more", "http://e/")
 
 
-@pytest.mark.parametrize("name", sorted({*FORMATS} - {"results-json", "results-xml"}))
+@pytest.mark.parametrize(
+    "name", sorted({*FORMATS} - {"results-json", "results-xml", "results-jelly"})
+)
 def test_boolean_answers_are_rejected_by_formats_without_booleans(name, tmp_path):
     path = tmp_path / "answer"
     with pytest.raises(EncodeError, match="ASK"):
@@ -410,3 +412,10 @@ def test_terms_are_shared_by_the_rows_of_a_batch():
 def test_invalid_rows_are_rejected(rows, variables, error):
     with pytest.raises(error):
         ResultBatch.from_rows(rows, variables)
+
+
+def test_jelly_sparql_is_recognized_by_its_content():
+    data = written(ROWS, ["a", "b"], "results-jelly", stream_name="rows")
+    with rdfm.open_log(data, kind="results") as results:
+        assert list(results) == ROWS
+        assert results.format == "results-jelly"

@@ -9,7 +9,7 @@ use crate::model::remedy::{Feature, Remedy, Side};
 use crate::regroup::flat::FlatEncoder;
 
 /// The formats, in the order in which they are detected and listed.
-pub static FORMATS: [&FormatSpec; 20] = [
+pub static FORMATS: [&FormatSpec; 21] = [
     &nquads::spec::NTRIPLES,
     &nquads::spec::NQUADS,
     &turtle::spec::TURTLE,
@@ -30,6 +30,7 @@ pub static FORMATS: [&FormatSpec; 20] = [
     &results::spec::XML,
     &results::spec::TSV,
     &results::spec::CSV,
+    &jelly::results::spec::RESULTS_JELLY,
 ];
 
 /// Returns the format with this name.
@@ -160,12 +161,12 @@ mod tests {
         let remedy = suggest_target("results-xml", Feature::AnyText).unwrap();
         assert_eq!(
             remedy.value.as_deref(),
-            Some("results-thrift|results-protobuf|results-json|results-tsv")
+            Some("results-thrift|results-protobuf|results-json|results-tsv|results-jelly")
         );
         let remedy = suggest_target("results-tsv", Feature::AnyText).unwrap();
         assert_eq!(
             remedy.value.as_deref(),
-            Some("results-thrift|results-protobuf|results-json")
+            Some("results-thrift|results-protobuf|results-json|results-jelly")
         );
         let remedy = suggest_source("ttl", Feature::Graphs).unwrap();
         assert_eq!(remedy.value.as_deref(), Some("trig"));

@@ -50,7 +50,8 @@ fn at_most_one_format_is_detected() {
     let (mut detected, mut logs) = (0, 0);
     for (name, path, data) in fixtures() {
         sniff::answer_is_stable(&data);
-        // Patches and results are never detected, because some of their rows are also valid data.
+        // Patches and most results are never detected, because some of their rows are also valid
+        // data.
         if format(name).kinds != [Kind::Messages] {
             continue;
         }

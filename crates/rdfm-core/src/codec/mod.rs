@@ -12,6 +12,7 @@ pub mod contexts;
 pub mod input;
 pub mod messages;
 pub mod options;
+pub(crate) mod result_head;
 pub mod sniff;
 pub mod spec;
 pub mod start;

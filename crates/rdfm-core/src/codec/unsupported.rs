@@ -169,11 +169,20 @@ impl Representable for TermId {
         carries: Capabilities,
         _: bool,
     ) -> Option<Reason> {
-        if carries.triple_terms > TripleTerms::No || table.term(self).kind != TermKind::TripleTerm {
+        let is_supported = match carries.triple_terms {
+            TripleTerms::Anywhere => true,
+            TripleTerms::Object => is_object_term(table, self),
+            TripleTerms::No => table.term(self).kind != TermKind::TripleTerm,
+        };
+        if is_supported {
             return None;
         }
-        let token = write_token(table, &[self]);
-        let text = format!("the format does not support triple terms; found {token}");
+        let found = write_token(table, &[self]);
+        let what = match carries.triple_terms {
+            TripleTerms::Object => "supports triple terms only as objects",
+            _ => "does not support triple terms",
+        };
+        let text = format!("the format {what}; found {found}");
         Some(Reason::from(text).lacking(Feature::TripleTerms))
     }
 }

@@ -128,11 +128,16 @@ pub fn format_count(number: usize, name: &str) -> String {
 
 /// Quotes a token of the input safely: truncated to 40 characters, with control characters escaped.
 pub fn quote(token: &[u8]) -> String {
-    // A character has at most four bytes, so 200 bytes contain the required 41 characters.
-    let text = String::from_utf8_lossy(&token[..token.len().min(200)]);
+    quote_up_to(token, 40)
+}
+
+/// Like [`quote`], truncated to so many characters.
+pub fn quote_up_to(token: &[u8], max: usize) -> String {
+    // A character has at most four bytes. One more character shows that the token was truncated.
+    let text = String::from_utf8_lossy(&token[..token.len().min(4 * max + 40)]);
     let mut out = String::from("'");
     for (count, c) in text.chars().enumerate() {
-        if count == 40 {
+        if count == max {
             out.push('…');
             break;
         }

@@ -7,6 +7,7 @@
     reason = "a failing test may panic"
 )]
 
+mod jelly;
 mod rules;
 mod suites;
 mod writing;
@@ -22,12 +23,13 @@ use rdfm_core::model::write::write_term;
 use crate::support::{Options, PIECES, decoder, encoder};
 
 /// All formats except CSV.
-const LOSSLESS_FORMATS: [&str; 5] = [
+const LOSSLESS_FORMATS: [&str; 6] = [
     "results-thrift",
     "results-protobuf",
     "results-json",
     "results-xml",
     "results-tsv",
+    "results-jelly",
 ];
 
 /// A result set: the cells of each row as N-Triples, or empty if unbound.

@@ -152,7 +152,7 @@ fn unsupported_data_is_rejected() {
         );
         assert!(out.is_empty());
     }
-    for format in ["results-json", "results-xml"] {
+    for format in ["results-json", "results-xml", "results-jelly"] {
         let (out, result) = write_with(format, &plain, &[ask()]);
         assert_eq!(result, Ok(()));
         assert_eq!(read(format, out).boolean(), Some(true));
@@ -265,7 +265,7 @@ fn unsupported_links_are_dropped_and_counted() {
             .encode((&batch(linked.clone(), &["a"])).into(), &mut out)
             .unwrap();
         encoder.finish(&mut out).unwrap();
-        let has_links = matches!(format, "results-json" | "results-xml");
+        let has_links = matches!(format, "results-json" | "results-xml" | "results-jelly");
         let dropped = if has_links {
             vec![]
         } else {
@@ -282,7 +282,10 @@ fn unusual_strings_round_trip_or_are_rejected() {
     let unusual = "?a b\n<\\u005F:x>\n<<( <_:s> <p> _:o )>>\n\"\\u0020 \\r\\n\\t \"\n<\\u0020>\n\"a\"@x-gx-656e2020\n_:_gx2061\n";
     let expected = read("results-tsv", unusual).without_error();
     for format in LOSSLESS_FORMATS {
-        if matches!(format, "results-json" | "results-xml" | "results-tsv") {
+        if matches!(
+            format,
+            "results-json" | "results-xml" | "results-tsv" | "results-jelly"
+        ) {
             assert_eq!(
                 read(format, convert("results-tsv", unusual, format)),
                 expected,

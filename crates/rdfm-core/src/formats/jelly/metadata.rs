@@ -61,7 +61,7 @@ impl FrameMetadata {
 }
 
 /// Returns the key and value of a metadata entry.
-fn key_and_value(bytes: &[u8]) -> Checked<(&str, &[u8])> {
+pub(super) fn key_and_value(bytes: &[u8]) -> Checked<(&str, &[u8])> {
     let (mut key, mut value) = (&[][..], &[][..]);
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {

@@ -1,5 +1,5 @@
 //! Jelly-RDF 1.1: binary logs with one frame per message. `columns` is the column layout of Jelly
-//! 1.2. [`patch`] is Jelly-Patch.
+//! 1.2. [`patch`] is Jelly-Patch, and [`results`] is Jelly-SPARQL.
 //!
 //! [`decode`] reads the `frames` of both formats, and `rows` the rows of Jelly-RDF; [`encode`]
 //! writes them. [`restart`] defines the frame marks at which reading can begin. `term_reader` reads
@@ -13,6 +13,7 @@ pub mod grpc;
 pub mod options;
 pub mod patch;
 pub mod restart;
+pub mod results;
 pub mod sniff;
 pub mod spec;
 pub mod stream;

@@ -17,6 +17,7 @@ use crate::model::error::format_count;
 use crate::model::record::Record;
 use crate::model::remedy::Reason;
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
+use crate::model::write::MessagePrefix;
 use crate::syntax::text::scan::{self, Excerpt};
 use crate::syntax::wire::{
     Checked, LENGTH, VARINT, Wire, invalid_utf8_error, limit, malformed_error, put_bytes,
@@ -80,6 +81,8 @@ pub(super) struct TermReader<R: Record> {
     /// Offset of the restart mark at which reading began, if earlier frames were not read.
     pub mark: Option<u64>,
     pub(super) max_depth: u32,
+    /// The prefix of labels in columns, if the stream has several scopes.
+    pub labels: Option<MessagePrefix>,
     languages: Vec<CachedLanguage>,
     next_language: usize,
 }
@@ -107,6 +110,7 @@ impl<R: Record> TermReader<R> {
             suspicious: Vec::new(),
             mark: None,
             max_depth: options.limits.max_depth,
+            labels: None,
             languages: Vec::new(),
             next_language: 0,
         }
@@ -119,6 +123,7 @@ impl<R: Record> TermReader<R> {
         self.repeats_options = false;
         self.begins_stream = false;
         self.mark = None;
+        self.labels = None;
         self.begin_stream(TableSizes::default());
         for table in [&mut self.names, &mut self.prefixes, &mut self.datatypes] {
             table.continued = None;

@@ -9,8 +9,8 @@
 
 use std::sync::Arc;
 
-use super::head::{Variables, length_error};
 use crate::codec::input::{Buffer, ReadError, Reader};
+use crate::codec::result_head::{Variables, length_error};
 use crate::model::batch::ResultBatch;
 use crate::model::builder::ResultBuilder;
 use crate::model::error::ErrorClass;

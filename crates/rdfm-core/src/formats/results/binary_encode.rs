@@ -5,11 +5,11 @@
 //! - Cost: a term is encoded once per batch and then copied.
 //! - Law: the bytes depend only on the rows. After an error nothing more is written.
 
-use super::head::{length_error, reject_boolean, reject_duplicate};
 use super::spec::{PROTOBUF, THRIFT};
 use crate::codec::Encoder;
 use crate::codec::messages::{Counts, Dropped, Head, MessageLoop, Writer};
 use crate::codec::options::VALUES;
+use crate::codec::result_head::{length_error, reject_boolean, reject_duplicate};
 use crate::codec::unsupported::WriteResult;
 use crate::codec::values::Values;
 use crate::model::batch::ResultBatch;

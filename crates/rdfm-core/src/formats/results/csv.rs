@@ -5,11 +5,11 @@
 
 use memchr::{memchr, memchr2, memchr3};
 
-use super::head::length_error;
 use super::rows::{ResultLiteralKind, RowBuilder};
 use super::table::{LineScan, TableDecoder, TableDialect};
 use crate::codec::Decoder;
 use crate::codec::options::limits;
+use crate::codec::result_head::length_error;
 use crate::codec::values::Values;
 use crate::syntax::text::grammar::{self, Read, fail_malformed, limit};
 

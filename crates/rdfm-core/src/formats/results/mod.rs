@@ -4,13 +4,12 @@
 //! - `binary`, `binary_encode`: RDF Thrift and RDF Protobuf, as defined by Apache Jena.
 //! - `json`, `json_encode`; `xml`, `xml_encode`; `table` with `tsv` and `csv`, `table_encode`: the
 //!   W3C formats; `text_encode`: code shared by their encoders.
-//! - `rows`: builds rows for the text decoders; `head`: the variables of a result set.
+//! - `rows`: builds rows for the text decoders.
 //! - [`spec`]: the formats; `options`: their options.
 
 mod binary;
 mod binary_encode;
 mod csv;
-mod head;
 mod json;
 mod json_encode;
 mod options;

@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use super::head::Variables;
+use crate::codec::result_head::Variables;
 use crate::model::batch::ResultBatch;
 use crate::model::builder::ResultBuilder;
 use crate::model::error::LimitExceeded;

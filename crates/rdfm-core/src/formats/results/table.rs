@@ -6,9 +6,9 @@
 //!   stopped.
 //! - Law: LF or CRLF ends a line; the last line may lack a line end.
 
-use super::head::length_error;
 use super::rows::RowBuilder;
 use crate::codec::Observations;
+use crate::codec::result_head::length_error;
 use crate::model::batch::ResultBatch;
 use crate::model::builder::ResultBuilder;
 use crate::model::chars::BOM;

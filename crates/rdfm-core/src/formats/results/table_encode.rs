@@ -1,7 +1,7 @@
 //! Encoders for result sets in TSV and CSV: one row per line.
 
-use super::head::reject_boolean;
 use super::text_encode::{RowError, TextFormat};
+use crate::codec::result_head::reject_boolean;
 use crate::codec::unsupported::WriteResult;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::record::ResultHead;

@@ -6,9 +6,9 @@
 //!   batch must not exceed [`MAX_TEXT`].
 //! - Law: a log that ends with an error is closed in the same way as a complete one.
 
-use super::head::{length_error, reject_duplicate, reject_row};
 use crate::codec::Encoder;
 use crate::codec::messages::{Counts, Dropped, Head, MessageLoop, Writer};
+use crate::codec::result_head::{length_error, reject_duplicate, reject_row};
 use crate::codec::spec::FormatSpec;
 use crate::codec::unsupported::{WriteResult, misread_tag_error};
 use crate::codec::values::Values;

@@ -4,11 +4,11 @@
 
 use memchr::memchr;
 
-use super::head::length_error;
 use super::rows::RowBuilder;
 use super::table::{LineScan, TableDecoder, TableDialect};
 use crate::codec::Decoder;
 use crate::codec::options::limits;
+use crate::codec::result_head::length_error;
 use crate::codec::values::Values;
 use crate::model::error::quote;
 use crate::syntax::ntriples::StatementReader;

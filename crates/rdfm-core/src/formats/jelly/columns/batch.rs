@@ -19,7 +19,7 @@ use crate::model::term::{Quad, TermId};
 use crate::syntax::wire::{Checked, LENGTH, WireError, check_utf8, put_bytes, put_varint};
 
 /// Largest number of rows that the layout of a column can express.
-pub(super) const MAX_ROWS: u32 = (1 << 27) - 1;
+pub(in crate::formats::jelly) const MAX_ROWS: u32 = (1 << 27) - 1;
 /// Field numbers of the row count and the message lengths.
 pub(super) const ROW_COUNT: u32 = 1;
 pub(super) const LENGTHS: u32 = 15;

@@ -17,15 +17,9 @@ use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags, is_language_type};
 use crate::syntax::wire::{put_bytes, put_number};
 
-/// Tags of the lookup entries, which are not rows here.
-const ENTRIES: EntryTags = EntryTags {
-    name: 2,
-    prefix: 3,
-    datatype: 4,
-};
 /// A cell whose ids are known.
 #[derive(Clone, Copy)]
-pub(super) enum Cell {
+pub(in crate::formats::jelly) enum Cell {
     /// The value of the previous cell.
     Repeat,
     Unbound,
@@ -39,7 +33,7 @@ pub(super) enum Cell {
 }
 
 /// Encodes terms.
-pub(super) struct CellWriter {
+pub(in crate::formats::jelly) struct CellWriter {
     pub terms: TermWriter,
     /// The version of RDF that the stream announces.
     version: Version,
@@ -48,8 +42,14 @@ pub(super) struct CellWriter {
 }
 
 impl CellWriter {
-    pub fn new(options: &OptionsRow) -> Self {
-        let mut terms = TermWriter::new(ENTRIES, options);
+    /// Creates a writer. `first` is the field number of the first of the three lookup tables.
+    pub fn new(options: &OptionsRow, first: u8) -> Self {
+        let fields = EntryTags {
+            name: first,
+            prefix: first + 1,
+            datatype: first + 2,
+        };
+        let mut terms = TermWriter::new(fields, options);
         terms.packed = Some(Default::default());
         Self {
             terms,
@@ -70,7 +70,7 @@ impl CellWriter {
         &mut self,
         table: &TermTable,
         id: TermId,
-        rules: ColumnRules,
+        rules: ColumnRules<'_>,
         column: &ColumnWriter,
     ) -> WriteResult<Cell> {
         let term = table.term(id);

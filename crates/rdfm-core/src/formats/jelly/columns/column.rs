@@ -39,7 +39,7 @@ pub(super) const TRIPLE: u8 = 3;
 
 /// The version of RDF that a stream announces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Version(pub u32);
+pub(in crate::formats::jelly) struct Version(pub u32);
 
 impl Version {
     /// Whether literals may have a direction.
@@ -64,9 +64,9 @@ impl Version {
 
 /// A position of statements, and what its column may contain.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ColumnRules {
+pub(in crate::formats::jelly) struct ColumnRules<'a> {
     /// Name of the column in errors.
-    pub name: &'static str,
+    pub name: &'a str,
     /// The allowed kinds, as a bit set.
     pub kinds: u8,
     /// Whether every cell must have a value.
@@ -96,7 +96,7 @@ pub(super) const GRAPHS: ColumnRules = ColumnRules {
 
 /// A language tag of a column, and the term created from it.
 #[derive(Clone, Debug)]
-pub(super) struct LanguageTag {
+pub(in crate::formats::jelly) struct LanguageTag {
     pub text: Range<usize>,
     /// Direction as a number of the log.
     direction: u32,
@@ -123,7 +123,7 @@ pub(super) fn direction_flag(direction: u32) -> u8 {
 
 /// The lists of a column.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Column {
+pub(in crate::formats::jelly) struct Column {
     pub kinds: Range<usize>,
     pub layouts: List,
     pub names: List,
@@ -180,7 +180,7 @@ impl Column {
     pub fn open<R: Record>(
         bytes: &[u8],
         range: &Range<usize>,
-        rules: ColumnRules,
+        rules: ColumnRules<'_>,
         (rows, version): (u32, Version),
         terms: &mut TermReader<R>,
     ) -> Located<Self> {
@@ -205,7 +205,7 @@ impl Column {
     fn check<R: Record>(
         &mut self,
         bytes: &[u8],
-        rules: ColumnRules,
+        rules: ColumnRules<'_>,
         rows: u32,
         version: Version,
         terms: &mut TermReader<R>,
@@ -227,7 +227,7 @@ impl Column {
         fault
     }
 
-    fn check_kinds(&self, bytes: &[u8], rules: ColumnRules) -> Located<()> {
+    fn check_kinds(&self, bytes: &[u8], rules: ColumnRules<'_>) -> Located<()> {
         const KINDS: [&str; 4] = ["IRI", "literal", "blank node", "triple term"];
         let counts = self.counts();
         let start = self.kinds.start.max(self.start);

@@ -95,7 +95,7 @@ struct Runs {
 
 /// Builds a column.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ColumnWriter {
+pub(in crate::formats::jelly) struct ColumnWriter {
     kinds: Vec<u8>,
     /// Number of values of each kind.
     counts: [usize; 4],
@@ -120,7 +120,7 @@ pub(super) struct ColumnWriter {
 
 /// A length of a column, to which it can be cut back.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ColumnMark {
+pub(in crate::formats::jelly) struct ColumnMark {
     counts: [usize; 4],
     layouts: usize,
     runs: Runs,

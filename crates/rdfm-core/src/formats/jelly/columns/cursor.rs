@@ -59,7 +59,7 @@ impl Each {
 
 /// A cursor over the cells of a column.
 #[derive(Clone, Debug)]
-pub(super) struct CellCursor {
+pub(in crate::formats::jelly) struct CellCursor {
     column: Column,
     layout: Layout,
     /// Number of values that occur once, from the next one on.
@@ -269,6 +269,15 @@ fn bnode<R: Record>(
     label: Range<usize>,
     terms: &mut TermReader<R>,
 ) -> Checked<TermId> {
+    if let Some(labels) = &mut terms.labels {
+        let (prefix, rest) = labels.split(&bytes[label]);
+        let text = [prefix, rest].concat();
+        let flags =
+            scan::label(&text).ok_or_else(|| invalid_utf8_error(&text, "a blank node label"))?;
+        return Ok(terms
+            .builder
+            .add_simple(TermKind::BlankNode, &text, flags)?);
+    }
     let text = Excerpt::new(bytes, label.start, label.len()).ok_or_else(unchecked)?;
     let flags = scan::label(text.text())
         .ok_or_else(|| invalid_utf8_error(text.text(), "a blank node label"))?;

@@ -33,7 +33,8 @@ const OPTIONS: u8 = 0x0a;
 const ROW_COUNT: u8 = 0x08;
 const NAMESPACE: u8 = 0x2a;
 const LENGTHS: u8 = 0x7a;
-/// Field number of the first column.
+/// Field numbers of the first lookup table and the first column.
+const FIRST_TABLE: u32 = 2;
 const FIRST_COLUMN: u32 = 6;
 const OBJECT: usize = 2;
 const GRAPH: usize = 3;
@@ -175,7 +176,7 @@ impl ColumnLogWriter {
                 stream.frame_size.rows()
             },
             frame_bytes: stream.frame_size.bytes(),
-            cells: CellWriter::new(&options),
+            cells: CellWriter::new(&options, FIRST_TABLE as u8),
             content: Content::default(),
             frames: FrameWriter::new(stream.delimited),
             before: ContentMark::default(),
@@ -196,7 +197,7 @@ impl ColumnLogWriter {
         let mut batch = Vec::with_capacity(content.size() + 256);
         put_number(&mut batch, ROW_COUNT, content.rows);
         if let Some(tables) = &mut self.cells.terms.packed {
-            for (table, field) in tables.iter_mut().zip(2..) {
+            for (table, field) in tables.iter_mut().zip(FIRST_TABLE..) {
                 table.put(field, &mut batch);
             }
         }

@@ -14,10 +14,10 @@ use crate::syntax::text::scan::{self, Excerpt};
 use crate::syntax::wire::invalid_utf8_error;
 
 /// The ranges of packed entries for names, prefixes and datatypes.
-pub(super) type Tables = [Vec<Range<usize>>; 3];
+pub(in crate::formats::jelly) type Tables = [Vec<Range<usize>>; 3];
 
 /// Sets the entries of all tables.
-pub(super) fn set_entries<R: Record>(
+pub(in crate::formats::jelly) fn set_entries<R: Record>(
     bytes: &[u8],
     tables: &Tables,
     terms: &mut TermReader<R>,

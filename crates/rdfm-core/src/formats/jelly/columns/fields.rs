@@ -44,7 +44,7 @@ impl<T> Locate<T> for Checked<T> {
 
 /// Returns the error for a violated rule.
 #[cold]
-pub(super) fn fault(start: usize, reason: impl Into<String>) -> Fault {
+pub(in crate::formats::jelly) fn fault(start: usize, reason: impl Into<String>) -> Fault {
     let error = malformed_error(reason.into());
     Fault {
         start,
@@ -55,7 +55,7 @@ pub(super) fn fault(start: usize, reason: impl Into<String>) -> Fault {
 
 /// A field of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Field {
+pub(in crate::formats::jelly) struct Field {
     pub number: u32,
     /// Index of its first byte, which is its tag.
     pub start: usize,
@@ -64,14 +64,14 @@ pub(super) struct Field {
 
 /// The value of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum FieldValue {
+pub(in crate::formats::jelly) enum FieldValue {
     Number(u32),
     /// The range of a string, of a message, or of packed numbers.
     Bytes(Range<usize>),
 }
 
 /// A cursor over the fields of a message.
-pub(super) struct Fields<'a> {
+pub(in crate::formats::jelly) struct Fields<'a> {
     bytes: &'a [u8],
     start: usize,
     end: usize,
@@ -183,7 +183,7 @@ pub(super) fn unknown_field(start: usize, number: u32, message: &str) -> Fault {
 
 /// The entries of a repeated field: their number, and the range from the first to the last one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct List {
+pub(in crate::formats::jelly) struct List {
     pub count: usize,
     pub range: Range<usize>,
 }
@@ -223,7 +223,7 @@ impl List {
 
 /// A cursor over a list of numbers. Positions are in the bytes of the frame, so it outlives them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Numbers {
+pub(in crate::formats::jelly) struct Numbers {
     field: u32,
     /// The rest of the current piece.
     piece: Range<usize>,
@@ -291,7 +291,7 @@ impl Numbers {
 
 /// A cursor over a list of strings or messages.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Strings {
+pub(in crate::formats::jelly) struct Strings {
     field: u32,
     rest: Range<usize>,
 }

@@ -18,10 +18,15 @@ mod layout;
 mod stream;
 mod triples;
 
-pub(super) use column_writer::PackedEntries;
+pub(super) use batch::MAX_ROWS;
+pub(super) use cell_writer::{Cell, CellWriter};
+pub(super) use column::{Column, ColumnRules, Version};
+pub(super) use column_writer::{ColumnWriter, PackedEntries};
 pub(super) use counter::MessageCounter;
+pub(super) use cursor::CellCursor;
 pub(super) use encode::ColumnLogWriter;
-pub(super) use fields::{Fault, Locate, Located};
+pub(super) use entries::{Tables, set_entries};
+pub(super) use fields::{Fault, Fields, Locate, Located, fault};
 pub(super) use stream::{ColumnReader, FrameParts, NO_OPTIONS, check_meaning};
 
 /// The definition that rdfm reads. The version number does not distinguish states of the draft.

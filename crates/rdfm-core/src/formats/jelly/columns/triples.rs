@@ -32,7 +32,7 @@ pub(super) struct Part {
 
 /// Prefix and name of the previous IRI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct IriState {
+pub(in crate::formats::jelly) struct IriState {
     pub prefix: u32,
     pub name: u32,
 }

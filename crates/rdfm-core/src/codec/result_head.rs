@@ -8,14 +8,14 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::codec::unsupported::WriteResult;
+use super::unsupported::WriteResult;
 use crate::model::error::{ErrorClass, format_count, quote};
 use crate::model::record::ResultHead;
 use crate::model::remedy::Reason;
 
 /// The variables of a log.
 #[derive(Default)]
-pub(super) struct Variables {
+pub(crate) struct Variables {
     names: Vec<Box<str>>,
     columns: FxHashMap<Box<str>, usize>,
 }
@@ -75,7 +75,7 @@ fn duplicate(name: &str) -> Reason {
 
 /// Error text for a row whose number of cells differs from the number of variables.
 #[cold]
-pub(super) fn length_error(cells: usize, variables: usize) -> String {
+pub(crate) fn length_error(cells: usize, variables: usize) -> String {
     let (cells, variables) = (
         format_count(cells, "term"),
         format_count(variables, "variable"),
@@ -84,7 +84,7 @@ pub(super) fn length_error(cells: usize, variables: usize) -> String {
 }
 
 /// Rejects a head with a duplicate variable, which no format supports.
-pub(super) fn reject_duplicate(head: &ResultHead) -> WriteResult<()> {
+pub(crate) fn reject_duplicate(head: &ResultHead) -> WriteResult<()> {
     let mut seen = FxHashSet::default();
     for name in &head.variables {
         if !seen.insert(&**name) {
@@ -95,7 +95,7 @@ pub(super) fn reject_duplicate(head: &ResultHead) -> WriteResult<()> {
 }
 
 /// Rejects the answer to an ASK query in a format that cannot represent it.
-pub(super) fn reject_boolean(head: &ResultHead) -> WriteResult<()> {
+pub(crate) fn reject_boolean(head: &ResultHead) -> WriteResult<()> {
     if head.boolean.is_none() {
         return Ok(());
     }
@@ -105,7 +105,7 @@ pub(super) fn reject_boolean(head: &ResultHead) -> WriteResult<()> {
 }
 
 /// Rejects a row after the answer to an ASK query.
-pub(super) fn reject_row(ask: bool) -> WriteResult<()> {
+pub(crate) fn reject_row(ask: bool) -> WriteResult<()> {
     if ask {
         let text = "a row after the answer to an ASK query, which has no rows";
         return Err((ErrorClass::Unsupported, text.into()));
