@@ -79,9 +79,9 @@ def plans(
         LimitError: If the pages of a row group are too large.
     """
     leaves = [
-        at
-        for at in range(metadata.num_columns)
-        if metadata.schema.column(at).path.partition(".")[0] in columns
+        index
+        for index in range(metadata.num_columns)
+        if metadata.schema.column(index).path.partition(".")[0] in columns
     ]
     if len(footer) != metadata.num_row_groups:
         raise _parquet_error("its footer is ambiguous")

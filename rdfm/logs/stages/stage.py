@@ -95,7 +95,7 @@ class Stages:
 
         Stages before a completed stage are not finished, because their output would have no effect.
         """
-        first = max((at for at, each in enumerate(self._stages) if each.done), default=0)
+        first = max((index for index, each in enumerate(self._stages) if each.done), default=0)
         items: Iterator[Item] = iter(())
         for stage in self._stages[first:]:
             items = chain(chain.from_iterable(map(stage.process, items)), _end(stage))
