@@ -184,7 +184,7 @@ def test_an_unreadable_file_in_a_folder_is_one_error(tmp_path, monkeypatch):
     checked = rdfm.validate(tmp_path)
     assert [(Path(each.source).name, each.rule, each.text) for each in checked] == [
         ("1.nq", "unreadable", "Permission denied"),
-        ("3.nq", "unreadable", inputs.NOT_PLAIN),
+        ("3.nq", "unreadable", inputs.NOT_PLAIN_FILE),
     ]
     assert checked.messages == 1
     with pytest.raises(PermissionError), rdfm.open_log(tmp_path) as log:
