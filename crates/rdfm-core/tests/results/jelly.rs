@@ -5,8 +5,8 @@ use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::term::TermId;
 
-use super::support::{Options, decoder};
 use super::{Read, batches, read, read_with, write_with};
+use crate::support::{Options, decoder};
 
 const FORMAT: &str = "results-jelly";
 
@@ -599,13 +599,13 @@ fn frames_end_at_their_size_and_when_a_table_is_full() {
         count
     };
     let iris = table((0..1000).map(|n| format!("<http://e/{}>", n % 300)));
-    let long = table((0..100).map(|n| format!("\"{n}{}\"", "x".repeat(20_000))));
+    let large = table((0..100).map(|n| format!("\"{n}{}\"", "x".repeat(20_000))));
     for (tsv, options, expected) in [
         (&iris, Options::default(), 1),
         (&iris, Options::with("frame_rows", 300), 4),
         (&iris, Options::with("frame_rows", 1000), 2),
         (&iris, Options::with("name_table", 128), 8),
-        (&long, Options::default(), 4),
+        (&large, Options::default(), 4),
     ] {
         let (log, result) = write_with(FORMAT, &options, &batches("results-tsv", tsv));
         assert_eq!(result, Ok(()));
