@@ -7,7 +7,7 @@ Message formats: N-Triples, N-Quads, Turtle, TriG, Jelly, RDF Protobuf, RDF Thri
 NDJSON-LD, JSON-LD, YAML-LD, Parquet and Arrow IPC. Patch formats: Jelly-Patch, RDF Patch, RDF Patch
 Thrift, Parquet and Arrow IPC. Result formats: SPARQL results in RDF Thrift, SPARQL results in RDF
 Protobuf, SPARQL results in JSON, SPARQL results in XML, SPARQL results in TSV, SPARQL results in
-CSV, Parquet and Arrow IPC.
+CSV, Jelly-SPARQL (draft), Parquet and Arrow IPC.
 
     with rdfm.open_log("nanopubs.jelly.gz") as log:
         for message in log:

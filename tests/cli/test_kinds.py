@@ -186,7 +186,7 @@ def test_the_progress_bar_names_the_kind(rdfm, monkeypatch):
             super().__init__()
             self._start = float("-inf")
 
-    monkeypatch.setattr(Bar, "on_terminal", classmethod(lambda _: ImmediateBar()))
+    monkeypatch.setattr(Bar, "create_if_terminal", classmethod(lambda _: ImmediateBar()))
     monkeypatch.setattr("rdfm.logs.input.progress.PROGRESS_SECONDS", 0)
     Path("log.rdfp").write_text(CHAIN)
     for arguments in (("convert", "log.rdfp", "log.trp"), ("inspect", "log.rdfp")):

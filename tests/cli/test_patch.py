@@ -120,7 +120,7 @@ def test_a_terminal_shows_progress(data, monkeypatch):
             reports.clear()
             with monkeypatch.context() as bar_patch:
                 bar_patch.setattr(
-                    bar.Bar, "on_terminal", classmethod(lambda bar_class: bar_class())
+                    bar.Bar, "create_if_terminal", classmethod(lambda bar_class: bar_class())
                 )
                 assert data("patch", *arguments, *quiet).code == 0
             assert bool(reports) == (not quiet)

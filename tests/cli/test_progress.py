@@ -27,7 +27,7 @@ def bar(monkeypatch):
             super().__call__(progress)
             reports.append(progress)
 
-    monkeypatch.setattr(Bar, "on_terminal", classmethod(lambda _: RecordingBar()))
+    monkeypatch.setattr(Bar, "create_if_terminal", classmethod(lambda _: RecordingBar()))
     monkeypatch.setattr("rdfm.logs.input.progress.PROGRESS_SECONDS", 0)
     return reports
 

@@ -157,7 +157,7 @@ def test_patches_before_an_invalid_operation_are_returned(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     operations = [[{"op": "TX"}], [{"op": "TX"}, {"op": "TX", "subject": "<a:s>"}]]
     save(path, pa.table({"operations": pa.array(operations, OPERATIONS)}))
-    reason = r"operation 1, subject: expected null \(TX has no subject\).*message 1"
+    reason = r"operation 1, subject: expected null \(TX has no subject\).*patch 1"
     with rdfm.open_log(path, kind="patches") as log:
         batches = log.batches()
         assert len(next(batches)) == 1

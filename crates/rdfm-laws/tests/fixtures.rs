@@ -83,7 +83,11 @@ fn at_most_one_format_is_detected() {
 fn writings(target: &'static FormatSpec) -> Vec<Writing> {
     let pair = |name: &str, iri: &str| (name.to_owned(), iri.to_owned());
     // The column layout requires a name table of 128 entries.
-    let names = if target.name == "results-jelly" { 128 } else { 8 };
+    let names = if target.name == "results-jelly" {
+        128
+    } else {
+        8
+    };
     let small_tables = Writing::new(target)
         .with_if_supported("name_table", names)
         .with_if_supported("prefix_table", 1)

@@ -385,7 +385,7 @@ fn a_new_stream_must_have_a_known_version_and_the_same_message_boundaries() {
         (
             [14 << 3, 1],
             format!(
-                "the file joined at byte {} delimits its messages differently from the first file; divide the log there",
+                "the file joined at byte {} delimits its messages differently from the first file; split the log there",
                 first.len()
             ),
         ),
@@ -409,13 +409,13 @@ fn logs_with_and_without_length_prefixes_cannot_be_joined() {
         let options = Options::with("joins", joins);
         let error = decode_with(&options, &[&delimited[..], bare].concat()).1;
         let expected = format!(
-            "a file without length prefixes was joined at byte {} to a file with them; divide the log there",
+            "a file without length prefixes was joined at byte {} to a file with them; split the log there",
             delimited.len()
         );
         assert!(error.as_ref().unwrap().contains(&expected), "{error:?}");
         let error = decode_with(&options, &[bare, &delimited].concat()).1;
         let expected = format!(
-            "a file with length prefixes was joined at byte {} to a file without them; divide the log there",
+            "a file with length prefixes was joined at byte {} to a file without them; split the log there",
             bare.len()
         );
         assert!(error.as_ref().unwrap().contains(&expected), "{error:?}");

@@ -305,7 +305,7 @@ fn is_joined(input: &Buffer, frame: &Frame) -> bool {
 #[cold]
 fn delimited_after_bare(at: u64) -> WireError {
     malformed_error(format!(
-        "a file with length prefixes was joined at byte {at} to a file without them; divide the log there, and read \
+        "a file with length prefixes was joined at byte {at} to a file without them; split the log there, and read \
          both files"
     ))
 }
@@ -839,7 +839,7 @@ impl<H: RowHandler> FrameReader<H> {
         }
         let at = input.offset();
         let reason = format!(
-            "the file joined at byte {at} delimits its messages differently from the first file; divide the log \
+            "the file joined at byte {at} delimits its messages differently from the first file; split the log \
              there, and read both files"
         );
         Err(input.error(ErrorClass::Unsupported, reason))

@@ -157,7 +157,7 @@ impl FrameSplitter {
         if delimited && self.index > 0 && begins_bare(rest) {
             let at = input.offset();
             let reason = format!(
-                "a file without length prefixes was joined at byte {at} to a file with them; divide the log there, \
+                "a file without length prefixes was joined at byte {at} to a file with them; split the log there, \
                  and read both files"
             );
             return Err(input.error(ErrorClass::Malformed, reason));

@@ -113,7 +113,7 @@ impl RowHandler for QuadRows {
     fn open(&mut self, options: &OptionsRow) -> Checked<()> {
         if options.version == COLUMNS_VERSION {
             return Err(malformed_error(
-                "a file of version 3 was joined to one of an earlier version; divide the log there, and read both files",
+                "a file of version 3 was joined to one of an earlier version; split the log there, and read both files",
             ));
         }
         let number = options.physical_type;

@@ -130,9 +130,8 @@ impl ContextStore {
         let failed = |reason: String| JsonLdError::with_class(ErrorClass::Malformed, None, reason);
         let loader = self.loader.as_ref();
         let response = loader.map_or(Ok(None), |loader| loader.load(url));
-        let response = response.map_err(|reason| {
-            failed(format!("the context {shown} cannot be response: {reason}"))
-        })?;
+        let response = response
+            .map_err(|reason| failed(format!("the context {shown} cannot be loaded: {reason}")))?;
         let Some(remote) = response else {
             return Err(failed(format!("the context {shown} is not available"))
                 .with(Remedy::read("context", "URL=FILE", "names its file"))
