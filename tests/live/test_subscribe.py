@@ -128,7 +128,7 @@ def test_each_physical_type_can_be_requested(client, stored, physical, tables, v
     ("requested_options", "reason"),
     [
         (options(max_name_table_size=7), "max_name_table_size is 7; expected 8 or more"),
-        (options(version=3), "version 3 is unknown"),
+        (options(version=4), "version 4 is unknown"),
         (options(physical_type=9), "physical type 9 is unknown"),
         (options(physical_type=1, logical_type=2), "not possible with physical type TRIPLES"),
     ],
