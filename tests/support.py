@@ -140,7 +140,8 @@ def option_text(option: formats.OptionSpec) -> str:
     if option.choices:
         return option.choices[-1]
     if option.kind in ("count", "bytes"):
-        return str(max(option.minimum, min(option.maximum, 8)))
+        number = 128 if option.name == "name_table" else 8  # the least that Jelly-SPARQL accepts
+        return str(max(option.minimum, min(option.maximum, number)))
     return {
         "switch": "true",
         "namespaces": '{"ex": "http://e/"}',

@@ -1,4 +1,4 @@
-//! Checks the laws of `rdfm_laws::quick` on arbitrary bytes as a log in the format named by
+//! Checks the laws of `rdfm_laws::check_quickly` on arbitrary bytes as a log in the format named by
 //! `RDFM_FUZZ_FORMAT`.
 #![no_main]
 
@@ -8,4 +8,4 @@ use rdfm_core::codec::spec::FormatSpec;
 
 static FORMAT: LazyLock<&FormatSpec> = LazyLock::new(rdfm_laws::options::format_from_environment);
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| rdfm_laws::quick(*FORMAT, data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| rdfm_laws::check_quickly(*FORMAT, data));

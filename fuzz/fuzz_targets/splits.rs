@@ -10,6 +10,6 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     for reading in Reading::ways(format("nq")) {
         split::some_cuts(&reading, data);
     }
-    restart::every_law(&Reading::of("nq"), data);
-    split::some_cuts(&Reading::of("jelly"), data);
+    restart::every_law(&Reading::for_format("nq"), data);
+    split::some_cuts(&Reading::for_format("jelly"), data);
 });

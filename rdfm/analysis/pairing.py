@@ -49,7 +49,7 @@ class ComparedLog:
     Attributes:
         driver: The driver that reads the log.
         number: 0 for the first log, 1 for the second.
-        index: Index of the next message to compare, from 0.
+        message_index: Index of the next message to compare, from 0.
         bytes_in: Number of bytes read.
         kind: The kind of the messages: "messages", "patches" or "results".
         spec: Format of the first log in the input.

@@ -145,7 +145,7 @@ def split_options(
     writer: FormatSpec,
     stages: Mapping[str, OptionSpec] = STAGES,
 ) -> OptionsByComponent:
-    """Divide options by the component that they apply to. Options that are None are omitted.
+    """Split options by the component that they apply to. Options that are None are omitted.
 
     Args:
         options: Options by name.

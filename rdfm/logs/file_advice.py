@@ -101,7 +101,7 @@ def unsupported_suffix_text(path: str) -> str | None:
         return (
             f"{kind} archives are not supported; use a tar archive (out.tar.gz) or a folder (out/)"
         )
-    return _compression_name(suffix)
+    return _unsupported_compression_text(suffix)
 
 
 def reading_advice(path: str, head: bytes) -> Advice | None:
@@ -111,7 +111,7 @@ def reading_advice(path: str, head: bytes) -> Advice | None:
         return Advice(
             f"{kind or 'zip'} archives are not supported; extract the archive first, or convert it to a tar archive"
         )
-    if (compression := _compression_name(suffix)) is not None:
+    if (compression := _unsupported_compression_text(suffix)) is not None:
         return Advice(f"{compression}; decompress the file first")
     if (text := unread_content_text(head)) is not None:
         return Advice(text)
@@ -145,7 +145,7 @@ def _suffix(path: str) -> str:
     return "" if match is None else match[1]
 
 
-def _compression_name(suffix: str) -> str | None:
+def _unsupported_compression_text(suffix: str) -> str | None:
     if (name := _COMPRESSIONS.get(suffix)) is None:
         return None
     return f"{name} compression ({suffix}) is not supported; {_SUPPORTED}"

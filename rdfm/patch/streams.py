@@ -279,8 +279,8 @@ class LazyOutput:
     """An output. Its log is created with the first batch, when the source formats are known.
 
     Attributes:
-        accepts_parts: Whether messages can be written in parts. With ids they cannot, because the id
-            of a patch precedes the rows that determine it.
+        accepts_parts: Whether messages can be written in parts. With ids they cannot, because the
+            id of a patch precedes the rows that determine it.
     """
 
     def __init__(

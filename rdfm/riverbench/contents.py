@@ -60,7 +60,7 @@ class MessageDifference(NamedTuple):
     Attributes:
         message_index: Index of the message.
         undecided: Whether the comparison took too many steps. If so, the messages may be the same.
-        found: The message of this file.
+        message: The message of this file.
     """
 
     message_index: int

@@ -100,8 +100,8 @@ def query(
 
     Returns:
         For SELECT, `Solutions`: a table for pyarrow, pandas, Polars and DuckDB. Columns `source`
-        and `message_index` precede the variables, except with `whole`. For CONSTRUCT, a `LogReader` with
-        a message for each message read. For ASK, the indexes of the messages for which the query
+        and `message_index` precede the variables, except with `whole`. For CONSTRUCT, a `LogReader`
+        with a message for each message read. For ASK, the indexes of the messages for which the query
         is true, with several logs as pairs of source and index; with `whole`, whether it is true.
 
     Raises:

@@ -45,7 +45,7 @@ impl SplitterState {
     }
 }
 
-/// Divides the batches of a log by the keys of their messages.
+/// Splits the batches of a log by the keys of their messages.
 ///
 /// Call `begin` with each batch, and then `encode` or `slices` until they have returned all
 /// messages.

@@ -1,4 +1,4 @@
-//! Message keys, by which a log is divided into files.
+//! Message keys, by which a log is split into files.
 //!
 //! - In: the definition of the key, and batches of messages.
 //! - Out: the key of each message, which is the first value in quad order.

@@ -428,7 +428,7 @@ class MemberInput(Input):
         return data
 
     def give_back(self, data: bytes) -> None:
-        """Undo `take`, so that the data can be read in pieces."""
+        """Undo `take_data`, so that the data can be read in pieces."""
         self._pieces = iter((data,))
         self.bytes_given = 0
         self.watch = None  # has already been called with the data

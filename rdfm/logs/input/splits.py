@@ -18,7 +18,7 @@ __all__ = ["Split"]
 
 @dataclass(frozen=True)
 class Split:
-    """A part of a log. Created by `plan`; can be pickled.
+    """A part of a log. Created by `plan_splits`; can be pickled.
 
     Attributes:
         start: Offset of its first byte.

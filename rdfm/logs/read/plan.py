@@ -36,7 +36,7 @@ def plan_splits(
     storage_options: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> list[Split]:
-    r"""Divide a log into splits, if it can be read from the middle.
+    r"""Split a log into splits, if it can be read from the middle.
 
     The log must be in N-Triples or N-Quads with message delimiters, or in Jelly with restart marks.
     It must be an uncompressed file, or a URL whose storage supports random access (not http or
@@ -72,7 +72,7 @@ def plan_splits(
 def split_log(
     source: Readable, settings: ReadSettings, *, split_bytes: int, count: bool
 ) -> list[Split]:
-    """Divide a log into splits, as `plan_splits` does, with the options of `settings`."""
+    """Split a log, as `plan_splits` does, with the options of `settings`."""
     if split_bytes < 1:
         raise OptionError(f"split_bytes must be at least 1, not {split_bytes}")
     if is_read_once(source) or is_folder_or_glob(source, settings.storage_options):

@@ -23,7 +23,7 @@ MAX_LISTED_ERRORS = 10
 class Stage:
     """One step between reading and writing.
 
-    Subclasses override `batch`, or `process` to see all items.
+    Subclasses override `process_batch`, or `process` to see all items.
 
     Attributes:
         kind: Kind of the batches that the stage yields; None if the stage keeps the kind.

@@ -483,7 +483,7 @@ class _DecodedLog(NamedTuple):
         end: How it ends, as in `Encoder.continue_log`; None if the format has no delimiters.
         problem: Why its last message is incomplete, if it is.
         complete: Offset after the last complete message if there is a problem.
-        at: The position of the problem if known, as in `DecodeError`.
+        position: The position of the problem if known, as in `DecodeError`.
     """
 
     header: Mapping[str, Any]

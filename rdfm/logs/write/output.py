@@ -590,7 +590,7 @@ class OutputShape:
         return default if self._append.commit_seconds is None else self._append.commit_seconds
 
     def commit_each_batch(self) -> None:
-        """When appending to a log, commit as with `sync`. Call it before `encoder`."""
+        """When appending to a log, commit as with `sync`. Call it before `create_encoder`."""
         if self._appended is not None:
             self._appended.commit_each_batch()
 

@@ -1,4 +1,4 @@
-"""File rotation: dividing the messages of a log among several files.
+"""File rotation: splitting a log into several files.
 
 In: batches, and the bytes written for each. Out: slices of batches, each for one file.
 Law: the division into batches does not affect the files.
@@ -18,7 +18,7 @@ __all__ = ["Rotation"]
 
 
 class Rotation:
-    """Divides a log among files.
+    """Splits a log into files.
 
     A file ends after a maximum number of messages, or with the message that reaches a number of
     bytes.

@@ -53,6 +53,6 @@ class WriteSummary(NamedTuple):
 
     @classmethod
     def unpack(cls, data: bytes) -> WriteSummary:
-        """Read a summary that `packed` returned."""
+        """Read a summary that `pack` returned."""
         content = json.loads(data)
         return cls(**{**content, "notes": tuple(content["notes"])})

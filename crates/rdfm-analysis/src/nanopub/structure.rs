@@ -34,7 +34,7 @@ pub(super) const HEAD: usize = 0;
 pub(super) const ASSERTION: usize = 1;
 pub(super) const PROVENANCE: usize = 2;
 pub(super) const INFO: usize = 3;
-/// Value in [`Structure::places`] for quads in any other graph.
+/// Value in [`Structure::graph_indices`] for quads in any other graph.
 const OUTSIDE: u8 = 4;
 
 /// The IRI of a nanopublication and its graphs.

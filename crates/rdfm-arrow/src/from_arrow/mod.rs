@@ -4,7 +4,7 @@
 //!   Strings may be utf8, `large_utf8`, `string_view` or dictionaries, terms may be structs, lists
 //!   may be large, and fields may be in any order. A null or missing graph is the default graph.
 //!   A null list of quads or operations is read as an empty list. Other columns are ignored.
-//! - Out: the messages, in one batch ([`batch`]) or in batches of the same size as a decoder's
+//! - Out: the messages, in one batch ([`read_batch`]) or in batches of the same size as a decoder's
 //!   ([`RowReader`]).
 //! - Cost: usually one comparison for a recurring term; other terms are parsed. Memory use is
 //!   bounded by one record batch plus one batch.

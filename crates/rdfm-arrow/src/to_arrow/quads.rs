@@ -85,7 +85,7 @@ impl QuadRows {
         Ok(())
     }
 
-    /// Restores an earlier number of rows and bytes. Places that were recorded in the removed rows
+    /// Restores an earlier number of rows and bytes. Positions of terms that were recorded in the removed rows
     /// must not be used; the next cut invalidates them.
     fn truncate(&mut self, count: usize, bytes: usize) {
         self.count = count;

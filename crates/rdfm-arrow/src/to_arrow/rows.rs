@@ -157,7 +157,7 @@ impl<R: RowRecord> RowBuilder<R> {
         }
     }
 
-    /// Restores a marked state. Places that were recorded after the mark must not be used; the next
+    /// Restores a marked state. Positions of terms that were recorded after the mark must not be used; the next
     /// cut invalidates them.
     pub fn truncate(&mut self, mark: &Mark) {
         self.count = mark.count;

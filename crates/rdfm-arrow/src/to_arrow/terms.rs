@@ -21,7 +21,7 @@ use crate::schema::{RDF_DIR_LANG_STRING, RDF_LANG_STRING, TermLayout, term_field
 pub struct RenderedTerms {
     terms: Vec<RenderedTerm>,
     /// Incremented when the rows are returned or another batch begins, to invalidate all older
-    /// places at once.
+    /// positions at once.
     generation: u32,
 }
 
@@ -34,7 +34,7 @@ struct RenderedTerm {
 }
 
 impl RenderedTerms {
-    /// Creates the places for a batch.
+    /// Creates the positions for a batch.
     pub fn new(table: &TermTable) -> Self {
         let mut places = Self::default();
         places.begin_batch(table);
@@ -50,7 +50,7 @@ impl RenderedTerms {
         }
     }
 
-    /// Invalidates all places. Must be called when the rows are returned.
+    /// Invalidates all positions. Must be called when the rows are returned.
     pub const fn invalidate(&mut self) {
         self.generation += 1;
     }

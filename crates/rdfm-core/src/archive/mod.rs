@@ -64,7 +64,7 @@ enum ArchiveState {
 }
 
 /// Splits an archive into members. Feed a piece, then call [`take_parts`](Self::take_parts) until
-/// it returns an empty list. After the last piece, call [`finish`](Self::finish), then `parts` for
+/// it returns an empty list. After the last piece, call [`finish`](Self::finish), then `take_parts` for
 /// the remaining parts.
 pub struct TarMembers {
     buffer: Vec<u8>,

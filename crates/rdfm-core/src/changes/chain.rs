@@ -69,7 +69,7 @@ impl PatchId {
         })
     }
 
-    /// Returns a `prev` header with this id, like [`Self::header`].
+    /// Returns a `prev` header with this id, like [`Self::add_header`].
     pub(super) fn add_prev(&self, builder: &mut PatchBuilder) -> Result<Operation, LimitExceeded> {
         self.add_header(builder, b"prev")
     }

@@ -21,9 +21,9 @@ pub trait Record: Copy + Send + Sync + std::fmt::Debug + 'static {
     /// Header of a log before its first message. Every batch has a copy.
     type Head: Clone + Default + PartialEq + Send + Sync + std::fmt::Debug;
 
-    /// Returns the reason why content with the header `found` cannot follow in a log with a
+    /// Returns the reason why content with the header `other` cannot follow in a log with a
     /// different header.
-    fn different_head_reason(_head: &Self::Head, _found: &Self::Head) -> String {
+    fn different_head_reason(_head: &Self::Head, _other: &Self::Head) -> String {
         "the header differs from the previous one".to_owned()
     }
 
@@ -267,7 +267,7 @@ pub struct ResultHead {
 const MAX_SHOWN: usize = 5;
 
 impl ResultHead {
-    /// Returns the error for rows with the variables `found` after rows with `before`. `container`
+    /// Returns the error for rows with the variables `after` after rows with `before`. `container`
     /// names the container, which has only one list of variables.
     #[must_use]
     pub fn different_variables_reason(
@@ -301,7 +301,7 @@ impl ResultHead {
         format!("{reason}: {after}, not {before}; {container} has only one list of variables")
     }
 
-    /// Returns the reason why the rows or the answer of `found` cannot follow in the same log.
+    /// Returns the reason why the rows or the answer of `other` cannot follow in the same log.
     fn describe_difference(&self, other: &Self) -> String {
         if self.boolean != other.boolean {
             return "the answer to an ASK query is followed by another answer or by rows; a log \

@@ -491,7 +491,7 @@ impl Regrouper {
             return Err(CopyError::Limit(
                 Reason::limit(
                     format!(
-                        "the blank node labels of a divided message take more than {} bytes",
+                        "the blank node labels of a split message take more than {} bytes",
                         self.options.limits.max_message_bytes
                     ),
                     "max_message_bytes",

@@ -645,7 +645,7 @@ impl Contexts {
             format!(
                 "the contexts of the message define terms, or expand keys to long IRIs, too often: more than \
                  {FREE_WORK} times plus {WORK_PER_BYTE} times per byte, or {MAX_WORK} times in total; \
-                 divide the message, or use fewer contexts"
+                 split the message, or use fewer contexts"
             ),
         ))
     }

@@ -3,7 +3,7 @@
 //! - In: the same pieces as for a decoder of the split.
 //! - Out: the number of delimiters in the split, and whether a message begins before the first one.
 //! - Cost: a search for three words. Only lines that contain one are parsed.
-//! - Law: agrees with the decoder, even on malformed lines: both use [`line_effect`].
+//! - Law: agrees with the decoder, even on malformed lines: both use [`apply_line`].
 
 use memchr::memmem::Finder;
 

@@ -4,7 +4,7 @@
 //! - Out: the lexical form and datatype of a value; or the value of a lexical form, if the form can
 //!   be restored exactly. Lexical forms of integers and doubles are canonical; a decimal keeps its
 //!   scale.
-//! - Law: [`NativeValue::lexical`] and Jena restore the same lexical form from a value of
+//! - Law: [`NativeValue::write_lexical`] and Jena restore the same lexical form from a value of
 //!   [`from_literal`].
 
 use std::io::Write as _;

@@ -5,7 +5,7 @@
 //! - Law: the result depends only on the order of labels and delimiters, not on how the input is
 //!   cut.
 //!
-//! The reader builds the messages. It opens a message at a statement. If [`Dialects::delimiter`]
+//! The reader builds the messages. It opens a message at a statement. If [`Dialects::handle_delimiter`]
 //! returns [`DelimiterEffect::Ends`], the reader ends the open message or, if none is open, adds an
 //! empty one. At the end of the log, the reader ends the open message. Therefore, in both dialects,
 //! a trailing delimiter adds nothing and two consecutive delimiters enclose an empty message.

@@ -315,7 +315,7 @@ fn bracket(token: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns the number of bytes from `index` to the end of the next occurrence of `what`.
+/// Returns the number of bytes from `index` to the end of the next occurrence of `pattern`.
 fn find(text: &[u8], index: usize, end: usize, pattern: &[u8]) -> Read<usize> {
     match text
         .get(index..end)

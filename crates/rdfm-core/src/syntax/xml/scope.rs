@@ -27,7 +27,7 @@ impl NamespaceScope {
         self.bytes = 0;
     }
 
-    /// Number of declarations in scope, as an argument of [`back`](Self::back).
+    /// Number of declarations in scope, as an argument of [`undo_to`](Self::undo_to).
     pub fn mark(&self) -> u32 {
         self.undo.len() as u32
     }
