@@ -133,3 +133,21 @@ def test_the_columns_of_a_log_are_inspected(tmp_path):
     assert set(report.column_bytes) == {"names", "prefixes", "subjects", "predicates", "objects"}
     assert 0 < sum(report.column_bytes.values()) < path.stat().st_size
     assert rdfm.inspect(tmp_path).column_bytes == report.column_bytes
+
+
+@pytest.mark.parametrize("options", [{}, {"restart_bytes": 1}, {"frame_rows": 100}])
+def test_a_rejected_message_removes_nothing_of_the_messages_before_it(tmp_path, options):
+    named_graph = [rdfm.Quad(S, P, S, rdfm.Iri("http://e/g"))]
+    for count in (0, 1, 2, 3, 5):
+        path = tmp_path / f"{count}.jelly"
+        settings = {"physical_type": "triples", "frame_rows": 2, **options}
+        with rdfm.create_log(path, jelly_version="1.2", **settings) as log:
+            log.write(message(0, 3))
+        with (
+            pytest.raises(rdfm.EncodeError, match="graph"),
+            rdfm.create_log(path, append=True, sync=True, **settings) as log,
+        ):
+            for number in range(count):
+                log.write(message(number, 3))
+            log.write(named_graph)
+        assert sizes(path) == [3] * (count + 1)

@@ -779,7 +779,10 @@ impl StatementReader {
 /// Position after the guessed IRI, if the text at `index` is this IRI.
 ///
 /// Gain: 1.1 to 1.5 times (`make bench-gains PATHS=next-term`).
-#[allow(clippy::inline_always, reason = "see `StatementReader::parse_term_or_guess`")]
+#[allow(
+    clippy::inline_always,
+    reason = "see `StatementReader::parse_term_or_guess`"
+)]
 #[inline(always)]
 fn match_guess<R: Record>(
     builder: &LogBuilder<R>,

@@ -218,6 +218,11 @@ impl ColumnLogWriter {
         self.begin_frame();
     }
 
+    /// Whether the next message must restart the stream.
+    fn is_restart_due(&self) -> bool {
+        self.restart_bytes > 0 && self.frames.bytes >= self.restart_bytes
+    }
+
     /// Begins a frame that does not refer to earlier frames, except for the namespaces.
     fn begin_stream(&mut self) {
         self.cells.terms.write_options(OPTIONS, &self.options);
@@ -386,10 +391,9 @@ impl Writer for ColumnLogWriter {
         self.cells.terms.begin_batch(batch);
     }
 
-    fn begin_message(&mut self, batch: &MessageBatch, number: u64, out: &mut Vec<u8>) {
-        let is_due = self.restart_bytes > 0 && self.frames.bytes >= self.restart_bytes;
+    fn begin_message(&mut self, batch: &MessageBatch, number: u64, _out: &mut Vec<u8>) {
+        let is_due = self.is_restart_due();
         if is_due {
-            self.write_frame(out);
             self.cells.terms.restart();
         }
         self.before = self.content.mark(self.cells.terms.rows.bytes.len());
@@ -457,7 +461,8 @@ impl Writer for ColumnLogWriter {
         put_varint(&mut self.content.lengths, u64::from(self.content.since));
         self.content.since = 0;
         let is_full = self.content.lengths.len() >= self.frame_bytes;
-        if self.delimited && (self.has_metadata || is_full) {
+        // Before a restart the frame ends here, since the output of a rejected message is removed.
+        if self.delimited && (self.has_metadata || is_full || self.is_restart_due()) {
             self.write_frame(out);
         }
     }
