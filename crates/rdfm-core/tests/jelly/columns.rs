@@ -62,7 +62,7 @@ fn columns(fields: &[Vec<u8>]) -> Vec<u8> {
     bytes(2, fields.concat())
 }
 
-/// Columns of so many rows, with the subjects `s`, the predicate `p`, and the objects as labels.
+/// Columns with this number of rows, with the subjects `s`, the predicate `p`, and the objects as labels.
 fn rows(objects: &[&str], more: &[Vec<u8>]) -> Vec<u8> {
     let count = objects.len() as u64;
     let repeat = match count {

@@ -176,7 +176,7 @@ impl Column {
         Ok(column)
     }
 
-    /// Reads and checks a column of so many rows in a stream that announces a version.
+    /// Reads and checks a column with this number of rows, in a stream that announces a version.
     pub fn open<R: Record>(
         bytes: &[u8],
         range: &Range<usize>,
@@ -201,7 +201,7 @@ impl Column {
         [&self.names, &self.lexical, &self.bnodes, &self.triples].map(|list| list.count)
     }
 
-    /// Checks a column of so many rows.
+    /// Checks a column with this number of rows.
     fn check<R: Record>(
         &mut self,
         bytes: &[u8],

@@ -42,7 +42,7 @@ const GRAPH: usize = 3;
 /// include the number 1,884,031, which is therefore not in the layout of a column or a message
 /// length.
 const MAX_MARKED_ROWS: usize = 1 << 15;
-/// The size of a frame is checked after every so many statements.
+/// Number of statements after which the size of a frame is checked.
 const SIZE_CHECK: u32 = 64;
 
 /// The statements of the open frame.

@@ -37,7 +37,7 @@ const METADATA: u8 = 0x7a;
 /// Field numbers of the first lookup table, and of columns.
 const FIRST_TABLE: u32 = 4;
 const COLUMN: u32 = 7;
-/// The size of a frame is checked after every so many rows.
+/// Number of rows after which the size of a frame is checked.
 const SIZE_CHECK: u32 = 16;
 /// What the column of a variable may contain.
 const RULES: ColumnRules<'static> = ColumnRules {
