@@ -62,7 +62,7 @@ fn writing(format: &str) -> Writing {
         .with_if_supported("namespaces", true)
 }
 
-/// Options to write Jelly 1.2, in frames with so many statements.
+/// Options to write Jelly 1.2, in frames with this number of statements.
 fn in_columns(frame_rows: u64) -> Writing {
     Writing::for_format("jelly")
         .with("jelly_version", "1.2")

@@ -5,8 +5,9 @@ use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::formats::jelly::restart::{MarkFinder, MarkSearch, put_mark};
 use rdfm_core::model::term::Quad;
 
+use crate::jelly::decode::{decode, decode_with, ok};
 use crate::jelly::encode::{cut, random, write};
-use crate::jelly::model::{Message, Statement, Term, batch, decode_every_way, outcome};
+use crate::jelly::model::{Message, Statement, Term, batch, outcome};
 use crate::jelly::wire::{bytes, iri, number, row, varint};
 use crate::support::{Options, decoder};
 
@@ -89,20 +90,6 @@ fn rows(objects: &[&str], more: &[Vec<u8>]) -> Vec<u8> {
 /// Lookup entries that [`rows`] needs, in a frame of their own with these options.
 fn start(options: Vec<u8>) -> Vec<u8> {
     frame(&[options, columns(&[entry(2, 0, &["s:", "p:"])])])
-}
-
-fn decode_with(options: &Options, log: &[u8]) -> (Vec<Message>, Option<String>) {
-    decode_every_way(&|| decoder("jelly", options).unwrap(), log)
-}
-
-fn decode(log: &[u8]) -> (Vec<Message>, Option<String>) {
-    decode_with(&Options::default(), log)
-}
-
-fn ok(log: &[u8]) -> Vec<Message> {
-    let (messages, error) = decode(log);
-    assert_eq!(error, None);
-    messages
 }
 
 fn error(log: &[u8]) -> String {

@@ -18,11 +18,11 @@ pub fn decode_with(options: &Options, log: &[u8]) -> (Vec<Message>, Option<Strin
     decode_every_way(&|| decoder("jelly", options).unwrap(), log)
 }
 
-fn decode(log: &[u8]) -> (Vec<Message>, Option<String>) {
+pub fn decode(log: &[u8]) -> (Vec<Message>, Option<String>) {
     decode_with(&Options::default(), log)
 }
 
-fn ok(log: &[u8]) -> Vec<Message> {
+pub fn ok(log: &[u8]) -> Vec<Message> {
     let (messages, error) = decode(log);
     assert_eq!(error, None);
     messages

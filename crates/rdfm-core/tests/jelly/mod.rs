@@ -13,4 +13,4 @@ mod model;
 mod patch;
 mod restart;
 mod usual_rows;
-mod wire;
+pub mod wire;

@@ -6,37 +6,10 @@ use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::term::TermId;
 
 use super::{Read, batches, read, read_with, write_with};
+use crate::jelly::wire::{bytes, frame, number, varint};
 use crate::support::{Options, decoder};
 
 const FORMAT: &str = "results-jelly";
-
-fn varint(mut value: u64) -> Vec<u8> {
-    let mut out = Vec::new();
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-    out
-}
-
-/// A varint field.
-fn number(field: u64, value: u64) -> Vec<u8> {
-    [varint(field << 3), varint(value)].concat()
-}
-
-/// A string, bytes or message field.
-fn bytes(field: u64, payload: impl AsRef<[u8]>) -> Vec<u8> {
-    let payload = payload.as_ref();
-    let length = varint(payload.len() as u64);
-    [varint(field << 3 | 2), length, payload.to_vec()].concat()
-}
-
-/// A frame with its length prefix.
-fn frame(fields: &[Vec<u8>]) -> Vec<u8> {
-    let payload = fields.concat();
-    [varint(payload.len() as u64), payload].concat()
-}
 
 /// Stream options, with added or replaced fields.
 fn options(more: &[Vec<u8>]) -> Vec<u8> {

@@ -17,7 +17,7 @@ use crate::model::term::{Quad, TermId};
 use crate::syntax::wire::{Checked, Wire, WireError, check_utf8, malformed_error};
 
 /// Names of the row's fields, by number.
-const ROW_NAMES: [&str; 12] = [
+pub(super) const ROW_NAMES: [&str; 12] = [
     "",
     "options",
     "triple",

@@ -15,6 +15,7 @@ use crate::formats::jelly::lookup::wrong_mark;
 use crate::formats::jelly::options::{
     COLUMNS_VERSION, FrameMeaning, MIN_COLUMN_NAMES, OptionsRow, PhysicalType,
 };
+use crate::formats::jelly::rows::ROW_NAMES;
 use crate::formats::jelly::term_reader::TermReader;
 use crate::model::error::ErrorClass;
 use crate::model::remedy::{Reason, Remedy};
@@ -23,21 +24,6 @@ use crate::syntax::wire::{Checked, WireError, malformed_error};
 
 /// Fields of the stream options, as a bit set.
 const OPTIONS: u32 = 0b1100_1110_0111_1110;
-/// Names of the rows that only the row layout has, by number.
-const ROWS: [&str; 12] = [
-    "",
-    "",
-    "triple",
-    "quad",
-    "graph_start",
-    "graph_end",
-    "namespace",
-    "",
-    "",
-    "name",
-    "prefix",
-    "datatype",
-];
 
 /// Error text for a first frame, or a marked frame, without stream options.
 pub(in crate::formats::jelly) const NO_OPTIONS: &str =
@@ -94,7 +80,7 @@ fn options_in(bytes: &[u8], start: usize, row: &Range<usize>) -> Located<Vec<u8>
                 merged.extend_from_slice(&bytes[range]);
             }
             other => {
-                let name = ROWS.get(other as usize).copied().unwrap_or_default();
+                let name = ROW_NAMES.get(other as usize).copied().unwrap_or_default();
                 if name.is_empty() {
                     return Err(fields.unknown(field.start, other));
                 }
