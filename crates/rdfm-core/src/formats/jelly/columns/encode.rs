@@ -135,7 +135,7 @@ pub(in crate::formats::jelly) struct ColumnLogWriter {
     merge_graphs: bool,
     omits_namespaces: bool,
     /// Statements and bytes after which a frame ends.
-    frame_rows: usize,
+    max_rows: usize,
     frame_bytes: usize,
     cells: CellWriter,
     content: Content,
@@ -170,7 +170,7 @@ impl ColumnLogWriter {
             delimited: stream.delimited,
             merge_graphs: stream.merge_graphs,
             omits_namespaces: stream.omits_namespaces,
-            frame_rows: if messages {
+            max_rows: if messages {
                 stream.frame_size.rows().min(MAX_MARKED_ROWS)
             } else {
                 stream.frame_size.rows()
@@ -446,7 +446,7 @@ impl Writer for ColumnLogWriter {
             let is_large = rows.is_multiple_of(SIZE_CHECK)
                 && self.content.size() + self.cells.terms.packed_size() >= self.frame_bytes;
             if self.delimited
-                && (is_large || rows as usize >= self.frame_rows || self.resembles_mark())
+                && (is_large || rows as usize >= self.max_rows || self.resembles_mark())
             {
                 self.write_part(out);
             }
