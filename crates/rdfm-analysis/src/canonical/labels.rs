@@ -405,7 +405,7 @@ impl Walk {
 }
 
 /// Prefix of canonical labels.
-pub(super) const CANONICAL: &str = "c14n";
+pub const CANONICAL: &str = "c14n";
 /// Prefix of the labels of temporary issuers.
 const TEMPORARY: &str = "b";
 

@@ -18,6 +18,7 @@ mod labels;
 pub use batch::{CanonicalBatch, canonicalize, hash_messages, label_blank_nodes};
 pub use dataset::Canonicalizer;
 pub use hashing::Hash;
+pub use labels::CANONICAL as LABEL_PREFIX;
 
 use rdfm_core::model::term::Quad;
 
