@@ -19,8 +19,9 @@ def test_the_third_party_notices_are_current():
     assert completed.returncode == 0, completed.stdout + completed.stderr
 
 
-def test_the_lock_file_has_exact_versions_hashes_and_no_host():
-    lock = (ROOT / "requirements.lock").read_text("utf-8")
+@pytest.mark.parametrize("group", ["", "-checks", "-release"])
+def test_the_lock_file_has_exact_versions_hashes_and_no_host(group):
+    lock = (ROOT / f"requirements{group}.lock").read_text("utf-8")
     assert "://" not in lock
     assert not re.search(r"^-", lock, re.MULTILINE)
     entries = re.split(r"\n(?=\S)", lock.strip())
