@@ -10,6 +10,8 @@ FUZZ_RUNS ?= -1
 FUZZ_FORMATS ?= $(shell $(PY) -c 'from rdfm import _core; print(*_core.format_names())')
 FUZZ_TARGETS ?= splits regroup sniff archive query analysis yaml_block
 FUZZ_LIMITS := -max_len=4096 -rss_limit_mb=1024 -timeout=20
+# Python processes of the tests without a Spark session, which often wait. A few of their tests need 4 GB of memory.
+TEST_PROCESSES ?= 2
 # Folder of the conformance suites, which only `make test-suites` reads.
 SUITES := $(abspath $(or $(RDFM_SHARED),../shared))
 # Selects the Python tests of `make test-fast`: round trips through every format, the command line
@@ -85,7 +87,7 @@ test-python: build ## Run the Python tests; those with a Spark session run in pa
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-plain test-spark
 
 test-plain: build ## Run the Python tests that need no Spark session
-	$(PY) -m pytest -m 'not spark and not peers and not suites'
+	$(PY) -m pytest --numprocesses=$(TEST_PROCESSES) -m 'not spark and not peers and not suites'
 
 test-fast: .venv/.dev ## Run one minute of tests in both languages, with the build of `make dev`
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-fast-rust test-fast-python
@@ -114,7 +116,7 @@ test-suites-rust:
 	cargo test --quiet --locked --tests -- --ignored
 
 test-suites-python: build
-	$(PY) -m pytest -m 'suites and not peers'
+	$(PY) -m pytest --numprocesses=$(TEST_PROCESSES) -m 'suites and not peers'
 
 lint: .venv/.installed ## Check formatting, lints, imports and type names in both languages; warnings are errors
 	cargo fmt --all --check
