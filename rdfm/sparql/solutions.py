@@ -8,18 +8,22 @@ Law: rows before an error are returned before the error is raised.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, Literal
 
+from rdfm.errors import OptionError
 from rdfm.logs.input.driver import Driver
 from rdfm.logs.read.frames import require_package
 from rdfm.logs.read.reader import LogReader
 from rdfm.logs.read.rows import RowReader, run_row_stages
 from rdfm.logs.reader_lock import LockedIterator
 from rdfm.logs.stages.stage import SkipErrors, Stage, Tally
-from rdfm.sparql.query_stage import QueryStage
+from rdfm.sparql.query_stage import QueryStage, SolutionBatch
 from rdfm.sparql.tables import Columns
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
     import pyarrow
 
     from rdfm._core import Term
@@ -70,6 +74,7 @@ class Solutions(RowReader):
         driver: Driver | LogReader,
         *,
         skips: bool = False,
+        infers: bool = False,
     ) -> None:
         """Open the input. Use `rdfm.select` instead.
 
@@ -78,20 +83,44 @@ class Solutions(RowReader):
             columns: Converter of solutions to record batches.
             driver: Driver that reads the logs, or an open log.
             skips: Whether to skip invalid messages.
+            infers: Whether `to_arrow`, `to_pandas` and `to_polars` infer types by default.
         """
         super().__init__(driver, (SkipErrors(skip=skips), querying))
         self.variables = tuple(querying.query.variables)
         self._columns = columns
         self._nulls = 0
+        self._infers = infers
+        # Rows that were converted to find their types.
+        self._converted: list[pyarrow.RecordBatch] = []
 
     @property
     def schema(self) -> pyarrow.Schema:
-        """Names and types of the columns, available before anything is read.
+        """Names and types of the columns.
+
+        They are available before anything is read. With `types="auto"`, this reads the first
+        10,000 rows, which the next method that returns rows returns.
 
         Raises:
             MissingExtraError: If pyarrow is not installed.
+            RdfmError, OSError: As in `batches`, if rows are read.
         """
+        with self._lock:
+            while not self._columns.is_decided and not self._ended:
+                self._converted += self._convert_next()
         return self._columns.schema
+
+    @property
+    def types(self) -> dict[str, str]:
+        """The type of each variable's column, as in the argument `types` of `select`.
+
+        Inferred types are known once rows have been returned, or after `schema`.
+        """
+        return self._columns.types
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on the types of the rows so far: lost language tags, and values without a type."""
+        return tuple(self._columns.notes())
 
     @property
     def skipped(self) -> int:
@@ -116,16 +145,25 @@ class Solutions(RowReader):
         return LockedIterator(self._lock, self._batches())
 
     def _batches(self) -> Iterator[pyarrow.RecordBatch]:
-        self._check_unread()
-        while True:
-            self._ended = True  # an error ends the rows, too
-            solutions = next(self._staged_batches, None)
-            if solutions is None:
-                return
-            table, nulls = self._columns(solutions)
+        if not self._converted:
+            self._check_unread()
+        while self._converted or not self._ended:
+            while self._converted:
+                yield self._converted.pop(0)
+            if not self._ended:
+                self._converted += self._convert_next()
+
+    def _convert_next(self) -> list[pyarrow.RecordBatch]:
+        """Return the rows of the next batch; at the end, those that waited for their types."""
+        self._ended = True  # an error ends the rows, too
+        solutions: SolutionBatch | None = next(self._staged_batches, None)
+        converted = self._columns.end() if solutions is None else self._columns.convert(solutions)
+        tables = []
+        for table, nulls in converted:
             self._nulls += nulls
-            self._ended = False
-            yield table
+            tables.append(table)
+        self._ended = solutions is None
+        return tables
 
     __iter__ = batches
 
@@ -149,14 +187,63 @@ class Solutions(RowReader):
                 yield solutions.source, index, row
 
     def _arrow_reader(self) -> pyarrow.RecordBatchReader:
-        self._check_unread()
-        schema = self._columns.schema
+        if not self._converted:
+            self._check_unread()
+        schema = self.schema
         with require_package("pyarrow", "a table of solutions"):
             import pyarrow as pa
         reader: pyarrow.RecordBatchReader = pa.RecordBatchReader.from_batches(
             schema, self.batches()
         )
         return reader
+
+    def to_arrow(self, *, types: Literal["auto"] | EllipsisType | None = ...) -> pyarrow.Table:
+        r"""Read all rows into a `pyarrow.Table` (extra: arrow).
+
+        Args:
+            types: "auto" to infer the types of columns without a type from all rows, or None for
+                terms as N-Triples. Defaults to "auto", unless `types` of the query is None.
+
+        Raises:
+            MissingExtraError, RdfmError, OSError, ValueError: As in `batches`.
+
+        Example:
+            >>> import rdfm
+            >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
+            >>> with rdfm.select("SELECT ?s ?o { ?s ?p ?o }", log, format="trig") as found:
+            ...     found.to_arrow().select(["s", "o"]).to_pylist()
+            [{'s': 'x:a', 'o': 1}, {'s': 'x:b', 'o': 2}]
+        """
+        if not isinstance(types, EllipsisType) and types not in ("auto", None):
+            raise OptionError(
+                f"types is {types!r}, expected 'auto' or None; pass other types to the query"
+            )
+        infers = self._infers if isinstance(types, EllipsisType) else types == "auto"
+        if infers and not self._converted:
+            self._columns = self._columns.for_all_rows()
+        return super().to_arrow()
+
+    def to_pandas(self, *, types: Literal["auto"] | EllipsisType | None = ...) -> pandas.DataFrame:
+        """Read all rows into a pandas data frame, as `LogReader.to_pandas` does.
+
+        Args:
+            types: As in `to_arrow`.
+
+        Raises:
+            MissingExtraError, RdfmError, OSError, ValueError: As in `to_arrow`.
+        """
+        return self._to_pandas(lambda: self.to_arrow(types=types))
+
+    def to_polars(self, *, types: Literal["auto"] | EllipsisType | None = ...) -> polars.DataFrame:
+        """Read all rows into a Polars data frame.
+
+        Args:
+            types: As in `to_arrow`.
+
+        Raises:
+            MissingExtraError, RdfmError, OSError, ValueError: As in `to_arrow`.
+        """
+        return self._to_polars(lambda: self.to_arrow(types=types))
 
     def __repr__(self) -> str:
         """Return a short description, such as `<Solutions of x.nq: s, time>`."""
