@@ -206,10 +206,8 @@ notices: .venv/.installed ## Write THIRD_PARTY_NOTICES.txt
 lock: ## Write requirements.lock with the newest versions (needs uv)
 	uv pip compile pyproject.toml --all-extras --group dev --universal --generate-hashes --python-version 3.11 \
 	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade --output-file requirements.lock
-	for group in checks release; do \
-	  uv pip compile --group pyproject.toml:$$group --universal --generate-hashes --python-version 3.11 \
-	    --no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade --output-file requirements-$$group.lock; \
-	done
+	uv pip compile --group pyproject.toml:checks --universal --generate-hashes --python-version 3.11 \
+	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade --output-file requirements-checks.lock
 
 clean: ## Remove everything that was built, including .venv
 	rm -rf .venv build dist target fuzz/target .pytest_cache .mypy_cache .ruff_cache .hypothesis rdfm/_core*.so

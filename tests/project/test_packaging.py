@@ -19,7 +19,7 @@ def test_the_third_party_notices_are_current():
     assert completed.returncode == 0, completed.stdout + completed.stderr
 
 
-@pytest.mark.parametrize("group", ["", "-checks", "-release"])
+@pytest.mark.parametrize("group", ["", "-checks"])
 def test_the_lock_file_has_exact_versions_hashes_and_no_host(group):
     lock = (ROOT / f"requirements{group}.lock").read_text("utf-8")
     assert "://" not in lock
