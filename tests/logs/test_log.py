@@ -57,7 +57,9 @@ def test_sources_of_every_type_are_read(tmp_path):
         assert not file.closed
 
 
-@pytest.mark.parametrize("data", [LOG, gzip.compress(LOG), bz2.compress(LOG)])
+@pytest.mark.parametrize(
+    "data", [LOG, gzip.compress(LOG), bz2.compress(LOG)], ids=["plain", "gzip", "bzip2"]
+)
 def test_inputs_may_arrive_byte_by_byte(data):
     assert sizes(Trickle(data)) == [1, 2]
 
