@@ -194,7 +194,7 @@ def select(
         >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
         >>> with select("SELECT ?s ?o { ?s <x:p> ?o }", log, format="trig", types={"o": "integer"}) as found:
         ...     found.to_arrow().select(["message_index", "s", "o"]).to_pylist()
-        [{'message_index': 0, 's': '<x:a>', 'o': 1}, {'message_index': 1, 's': '<x:b>', 'o': 2}]
+        [{'message_index': 0, 's': 'x:a', 'o': 1}, {'message_index': 1, 's': 'x:b', 'o': 2}]
     """
     query_options = {
         "whole": whole,

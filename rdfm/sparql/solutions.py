@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal
 
-from rdfm.errors import OptionError
+from rdfm.errors import OptionError, RdfmError
 from rdfm.logs.input.driver import Driver
 from rdfm.logs.read.frames import require_package
 from rdfm.logs.read.reader import LogReader
@@ -92,6 +92,7 @@ class Solutions(RowReader):
         self._infers = infers
         # Rows that were converted to find their types.
         self._converted: list[pyarrow.RecordBatch] = []
+        self._is_buffered = False
 
     @property
     def schema(self) -> pyarrow.Schema:
@@ -106,7 +107,9 @@ class Solutions(RowReader):
         """
         with self._lock:
             while not self._columns.is_decided and not self._ended:
-                self._converted += self._convert_next()
+                self._is_buffered = False
+                self._convert_next()
+                self._is_buffered = True
         return self._columns.schema
 
     @property
@@ -145,25 +148,33 @@ class Solutions(RowReader):
         return LockedIterator(self._lock, self._batches())
 
     def _batches(self) -> Iterator[pyarrow.RecordBatch]:
-        if not self._converted:
-            self._check_unread()
-        while self._converted or not self._ended:
+        self._check_unread()
+        while True:
             while self._converted:
                 yield self._converted.pop(0)
-            if not self._ended:
-                self._converted += self._convert_next()
+            if self._ended:
+                self._is_buffered = False
+                return
+            try:
+                self._convert_next()
+            except RdfmError:
+                while self._converted:  # rows before the error
+                    yield self._converted.pop(0)
+                raise
 
-    def _convert_next(self) -> list[pyarrow.RecordBatch]:
-        """Return the rows of the next batch; at the end, those that waited for their types."""
+    def _convert_next(self) -> None:
+        """Convert the rows of the next batch; at the end, those that waited for their types."""
         self._ended = True  # an error ends the rows, too
         solutions: SolutionBatch | None = next(self._staged_batches, None)
-        converted = self._columns.end() if solutions is None else self._columns.convert(solutions)
-        tables = []
-        for table, nulls in converted:
+        columns = self._columns
+        for table, nulls in columns.end() if solutions is None else columns.convert(solutions):
             self._nulls += nulls
-            tables.append(table)
+            self._converted.append(table)
         self._ended = solutions is None
-        return tables
+
+    def _check_unread(self) -> None:
+        if not self._is_buffered:
+            super()._check_unread()
 
     __iter__ = batches
 
@@ -179,6 +190,8 @@ class Solutions(RowReader):
         return LockedIterator(self._lock, self._rows())
 
     def _rows(self) -> Iterator[tuple[str | None, int | None, tuple[Term | None, ...]]]:
+        if self._is_buffered:
+            raise ValueError("rows were read to find their types; use batches, or types=None")
         self._check_unread()
         self._ended = True
         for solutions in self._staged_batches:
@@ -187,8 +200,7 @@ class Solutions(RowReader):
                 yield solutions.source, index, row
 
     def _arrow_reader(self) -> pyarrow.RecordBatchReader:
-        if not self._converted:
-            self._check_unread()
+        self._check_unread()
         schema = self.schema
         with require_package("pyarrow", "a table of solutions"):
             import pyarrow as pa
@@ -219,29 +231,47 @@ class Solutions(RowReader):
                 f"types is {types!r}, expected 'auto' or None; pass other types to the query"
             )
         infers = self._infers if isinstance(types, EllipsisType) else types == "auto"
-        if infers and not self._converted:
+        with require_package("pyarrow", "a table of solutions"):
+            import pyarrow  # noqa: F401 - before anything is read
+        if infers and not self._is_buffered:
             self._columns = self._columns.for_all_rows()
         return super().to_arrow()
 
     def to_pandas(self, *, types: Literal["auto"] | EllipsisType | None = ...) -> pandas.DataFrame:
-        """Read all rows into a pandas data frame, as `LogReader.to_pandas` does.
+        r"""Read all rows into a pandas data frame, as `LogReader.to_pandas` does.
 
         Args:
             types: As in `to_arrow`.
 
         Raises:
             MissingExtraError, RdfmError, OSError, ValueError: As in `to_arrow`.
+
+        Example:
+            >>> import rdfm
+            >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
+            >>> with rdfm.select("SELECT ?s ?o { ?s ?p ?o }", log, format="trig") as found:
+            ...     found.to_pandas()[["s", "o"]]
+                 s  o
+            0  x:a  1
+            1  x:b  2
         """
         return self._to_pandas(lambda: self.to_arrow(types=types))
 
     def to_polars(self, *, types: Literal["auto"] | EllipsisType | None = ...) -> polars.DataFrame:
-        """Read all rows into a Polars data frame.
+        r"""Read all rows into a Polars data frame.
 
         Args:
             types: As in `to_arrow`.
 
         Raises:
             MissingExtraError, RdfmError, OSError, ValueError: As in `to_arrow`.
+
+        Example:
+            >>> import rdfm
+            >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
+            >>> with rdfm.select("SELECT ?o { ?s ?p ?o }", log, format="trig") as found:
+            ...     found.to_polars()["o"].sum()
+            3
         """
         return self._to_polars(lambda: self.to_arrow(types=types))
 

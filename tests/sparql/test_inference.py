@@ -164,3 +164,14 @@ def test_given_types_reject_other_values():
         with select([value], types={"o": type}, on_error="skip") as solutions:
             assert solutions.to_arrow().column("o").to_pylist() == [None]
             assert solutions.skipped == 1
+
+
+def test_rows_that_were_read_for_their_types_are_returned_once():
+    for values, count in (([], 0), ([Iri("x:a")], 1)):
+        with select(values, types="auto") as solutions:
+            assert solutions.schema.names == ["source", "message_index", "o"]
+            with pytest.raises(ValueError, match="rows were read to find their types"):
+                list(solutions.rows())
+            assert sum(batch.num_rows for batch in solutions) == count
+            with pytest.raises(ValueError, match="already been read"):
+                list(solutions)

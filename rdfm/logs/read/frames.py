@@ -76,7 +76,7 @@ class Tabular(ABC):
             >>> log = b'<x:a> <x:p> "1" .\n# @message\n<x:b> <x:p> "2" .\n'
             >>> with rdfm.select("SELECT ?s { ?s ?p ?o }", log, format="nq") as found:
             ...     found.to_arrow().column("s").to_pylist()
-            ['<x:a>', '<x:b>']
+            ['x:a', 'x:b']
         """
         return self._arrow_reader().read_all()
 
