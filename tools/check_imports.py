@@ -36,7 +36,7 @@ ARROW = [
     {"lib"},
 ]
 ANALYSIS = [
-    {"statistics", "streams", "comparison", "warnings", "nanopub"},
+    {"canonical", "statistics", "streams", "comparison", "warnings", "nanopub"},
     {"lib"},
 ]
 QUERY = [
