@@ -35,6 +35,7 @@ __all__ = [
     "Quad",
     "Regrouper",
     "ResultBatch",
+    "SeenMessages",
     "Slices",
     "StatisticsCounter",
     "StreamRules",
@@ -699,6 +700,14 @@ def canonicalize(
 def canonical_hashes(
     batch: MessageBatch, *, max_steps: int
 ) -> tuple[bytes, EncodeError | LimitError | None]: ...
+
+@final
+class SeenMessages:
+    def __new__(cls, by: str) -> SeenMessages: ...
+    def add(
+        self, batch: MessageBatch, *, max_steps: int
+    ) -> tuple[list[MessageBatch], int, EncodeError | LimitError | None]: ...
+
 def isomorphism(
     a: MessageBatch, b: MessageBatch, *, max_steps: int
 ) -> list[tuple[str, str]] | None: ...

@@ -1,11 +1,11 @@
 //! Canonical messages for Python: RDFC-1.0 text, labels, batches and hashes.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
-use rdfm_analysis::canonical::{self, CanonicalError, Canonicalizer, Effort, Hash};
+use rdfm_analysis::canonical::{self, CanonicalError, Canonicalizer, Effort, Hash, MessageKey};
 use rdfm_core::model::batch::MessageBatch as Batch;
 
 use crate::batch::MessageBatch;
@@ -159,7 +159,63 @@ fn canonical_hashes<'py>(
     Ok((bytes, exception(py, batch, max_steps, error)))
 }
 
+/// Keeps the first of equal messages.
+#[pyclass(frozen, module = "rdfm._core")]
+pub struct SeenMessages {
+    state: Mutex<canonical::SeenMessages>,
+}
+
+/// New messages, the number of other ones, and the error after these messages.
+type NewMessagesTuple = (Vec<MessageBatch>, usize, Option<PyErr>);
+
+#[pymethods]
+impl SeenMessages {
+    /// Begin without messages.
+    ///
+    /// Args:
+    ///     by: "dataset", or "nanopub" for the artifact codes of nanopublications.
+    #[new]
+    fn new(by: &str) -> PyResult<Self> {
+        let key = match by {
+            "dataset" => MessageKey::Dataset,
+            "nanopub" => MessageKey::Nanopub,
+            _ => return Err(errors::option(format!("unknown key '{by}'"))),
+        };
+        Ok(Self {
+            state: Mutex::new(canonical::SeenMessages::new(key)),
+        })
+    }
+
+    /// Add complete messages.
+    ///
+    /// Returns:
+    ///     The new messages before the first error, the number of the others, and the error or
+    ///     None.
+    #[pyo3(signature = (batch, *, max_steps))]
+    fn add(
+        &self,
+        py: Python<'_>,
+        batch: &Bound<'_, MessageBatch>,
+        max_steps: u64,
+    ) -> PyResult<NewMessagesTuple> {
+        let batch = batch.get().inner();
+        let (are_new, error) = run_cancellable(py, max_steps, |effort| {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.add(batch, effort)
+        })?;
+        let count = are_new.iter().filter(|is_new| **is_new).count();
+        let kept = batch.with_messages(|message| are_new.get(message) == Some(&true));
+        let kept = kept.into_iter().map(MessageBatch::new).collect();
+        Ok((
+            kept,
+            are_new.len() - count,
+            exception(py, batch, max_steps, error),
+        ))
+    }
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<SeenMessages>()?;
     module.add("MAX_CANONICAL_STEPS", canonical::MAX_STEPS)?;
     module.add_function(wrap_pyfunction!(canonical_text, module)?)?;
     module.add_function(wrap_pyfunction!(canonical_labels, module)?)?;

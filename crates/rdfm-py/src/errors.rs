@@ -179,6 +179,13 @@ pub fn canonical(
             );
             (py.get_type::<py::LimitError>(), text.into())
         }
+        CanonicalError::TooManyMessages => {
+            let text = format!(
+                "the hashes of distinct messages need more than {} MiB",
+                canonical::MAX_HASH_BYTES >> 20
+            );
+            (py.get_type::<py::LimitError>(), text.into())
+        }
         CanonicalError::Cancelled => return internal_error("cancelled"),
     };
     let build = || -> PyResult<PyErr> {

@@ -11,12 +11,14 @@
 
 mod batch;
 mod dataset;
+mod distinct;
 mod hashing;
 mod issuer;
 mod labels;
 
 pub use batch::{CanonicalBatch, canonicalize, hash_messages, label_blank_nodes};
 pub use dataset::Canonicalizer;
+pub use distinct::{MAX_HASH_BYTES, MessageKey, SeenMessages};
 pub use hashing::Hash;
 pub use labels::CANONICAL as LABEL_PREFIX;
 
@@ -57,6 +59,8 @@ pub enum CanonicalError {
     TooManySteps,
     /// The distinct terms need more than [`MAX_TEXT_BYTES`] as text.
     TooLarge,
+    /// The hashes of distinct messages need more than [`MAX_HASH_BYTES`].
+    TooManyMessages,
     /// [`Effort::is_cancelled`] returned true.
     Cancelled,
 }
