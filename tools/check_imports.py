@@ -36,7 +36,8 @@ ARROW = [
     {"lib"},
 ]
 ANALYSIS = [
-    {"canonical", "statistics", "streams", "comparison", "warnings", "nanopub"},
+    {"statistics", "streams", "comparison", "warnings", "nanopub"},
+    {"canonical"},
     {"lib"},
 ]
 QUERY = [
