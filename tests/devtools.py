@@ -51,9 +51,9 @@ class Page:
 
     def evaluate(self, script: str) -> Any:
         """Returns the value of a JavaScript expression."""
-        found = self.call("Runtime.evaluate", expression=script, returnByValue=True)
-        assert "exceptionDetails" not in found, found
-        return found["result"].get("value")
+        result = self.call("Runtime.evaluate", expression=script, returnByValue=True)
+        assert "exceptionDetails" not in result, result
+        return result["result"].get("value")
 
     def wait(self, script: str, seconds: float = 20) -> Any:
         """Returns the value of an expression once it is true."""

@@ -427,9 +427,9 @@ def test_the_command_line_has_every_option_that_remedies_name():
     }
     assert {("write", "merge_graphs"), ("read", "max_depth")} < found
     for side, name in found:
-        redact_url = Remedy(side, name, "true", "").render(render_for_command_line)
-        assert redact_url is not None, name
-        assert redact_url.strip() in flags
+        flag = Remedy(side, name, "true", "").render(render_for_command_line)
+        assert flag is not None, name
+        assert flag.strip() in flags
 
 
 @pytest.mark.parametrize(

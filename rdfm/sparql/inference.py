@@ -75,8 +75,7 @@ class _Column:
         return _COMBINED.get(kinds, "terms")
 
     def examples(self) -> list[_Example]:
-        found = [*self.kinds.values(), *([] if self.long is None else [self.long])]
-        return sorted(found)
+        return sorted([*self.kinds.values(), *([] if self.long is None else [self.long])])
 
 
 class TypeInference:
@@ -102,7 +101,7 @@ class TypeInference:
             return
         structs = term_structs(rows)
         checks: dict[str, str] = {}
-        found = {}
+        kinds_by_name = {}
         for name, column in self._columns.items():
             if column.type == "terms" and len(column.kinds) > 1:
                 continue  # no further value changes the type
@@ -116,14 +115,14 @@ class TypeInference:
                 used = {kind for kind in used if kind[0] not in "@<"}
                 if used:
                     checks[name] = "decimal" if "decimal" in used else used.pop()
-                    found[name] = kinds
-        self._check(rows, indexes, checks, found)
+                    kinds_by_name[name] = kinds
+        self._check(rows, indexes, checks, kinds_by_name)
         integers = {
             name: "integer"
             for name in checks
             if "integer" in self._columns[name].kinds and self._columns[name].long is None
         }
-        self._check(rows, indexes, integers, found)
+        self._check(rows, indexes, integers, kinds_by_name)
         self._row += len(rows)
 
     def _check(
@@ -131,7 +130,7 @@ class TypeInference:
         rows: ResultBatch,
         indexes: Sequence[int | None],
         checks: dict[str, str],
-        found: dict[str, Any],
+        kinds_by_name: dict[str, Any],
     ) -> None:
         """Find values that do not fit the types of `checks`."""
         if not checks:
@@ -143,11 +142,11 @@ class TypeInference:
         typed = pa.record_batch(columns.of_rows(rows, misfits_are_null=True)[0])
         for name, type in checks.items():
             values, column = typed.column(name), self._columns[name]
-            if values.null_count == found[name].null_count:
+            if values.null_count == kinds_by_name[name].null_count:
                 continue
-            wrong = pc.and_(pc.is_valid(found[name]), pc.is_null(values))
+            wrong = pc.and_(pc.is_valid(kinds_by_name[name]), pc.is_null(values))
             if type == "integer":
-                wrong = pc.and_(wrong, pc.equal(found[name], "integer"))
+                wrong = pc.and_(wrong, pc.equal(kinds_by_name[name], "integer"))
             row = pc.index(wrong, True).as_py()
             if row < 0:
                 continue

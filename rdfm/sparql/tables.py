@@ -88,17 +88,24 @@ class Columns:
     """
 
     def __init__(
-        self, query: Query, types: Mapping[str, str], *, whole: bool, skips: bool = False
+        self,
+        query: Query,
+        types: Mapping[str, str],
+        *,
+        whole: bool,
+        skips: bool = False,
+        inferred_rows: int = INFERRED_ROWS,
     ) -> None:
         """Set up the columns.
 
         Args:
             query: The query.
-            types: Column types by variable name; with `ANY`: "auto", the first `INFERRED_ROWS` rows
+            types: Column types by variable name; with `ANY`: "auto", the first `inferred_rows` rows
                 decide about the other columns. Otherwise, these contain terms as N-Triples.
             whole: Whether all logs are one dataset.
             skips: Whether a value that does not have the type of its column becomes null;
                 otherwise it is an error.
+            inferred_rows: Number of rows that decide about types; they are buffered.
 
         Raises:
             OptionError: If a variable is named "source" or "message_index" (without `whole`), or `types`
@@ -108,6 +115,7 @@ class Columns:
         given = {name: type.removeprefix("xsd:") for name, type in types.items()}
         self._infers = given.pop(ANY, None) is not None
         self._given = given
+        self._inferred_rows = inferred_rows
         self._undecided = self._inferred_names()
         self._inference = TypeInference(self._undecided)
         self._rows = self._languages = 0
@@ -137,9 +145,9 @@ class Columns:
     def for_all_rows(self) -> Columns:
         """Return columns whose types are decided by all rows, at `end`."""
         types = {**self._given, ANY: "auto"}
-        columns = Columns(self._query, types, whole=self._whole, skips=self._skips)
-        columns._rows = -sys.maxsize
-        return columns
+        return Columns(
+            self._query, types, whole=self._whole, skips=self._skips, inferred_rows=sys.maxsize
+        )
 
     @property
     def is_decided(self) -> bool:
@@ -194,12 +202,12 @@ class Columns:
             self._check(rows)
             yield self._convert(rows)
             return
-        count = min(len(rows.rows), INFERRED_ROWS - self._rows)
+        count = min(len(rows.rows), self._inferred_rows - self._rows)
         self._rows += count
         first = rows.slice(0, count)
         self._inference.observe(first.rows, first.indexes or ())
         self._buffer.append(rows)
-        if self._rows >= INFERRED_ROWS:
+        if self._rows >= self._inferred_rows:
             yield from self.end()
 
     def end(self) -> Iterator[tuple[pyarrow.RecordBatch, int]]:
@@ -211,10 +219,9 @@ class Columns:
         buffered, self._buffer = self._buffer, []
         done = 0
         for rows in buffered:
-            if self._rows >= 0:  # not all rows were observed
-                observed = min(len(rows.rows), INFERRED_ROWS - done)
-                done += observed
-                self._check(rows.slice(observed, len(rows.rows)))
+            observed = min(len(rows.rows), self._inferred_rows - done)
+            done += observed
+            self._check(rows.slice(observed, len(rows.rows)))
             yield self._convert(rows)
 
     def _check(self, rows: _Rows) -> None:
@@ -231,7 +238,7 @@ class Columns:
             if type != decided and decided != "terms":
                 row, message_index, text = self._inference.example(name)
                 raise UnsupportedError(
-                    f"row {row}: ?{name} is '{text}', but the type of the first {INFERRED_ROWS:,} "
+                    f"row {row}: ?{name} is '{text}', but the type of the first {self._inferred_rows:,} "
                     f"rows is {decided}",
                     message_index=message_index,
                     source=rows.source,

@@ -47,12 +47,12 @@ def stage(path: Path, done: set[Path]) -> None:
         shutil.copyfile(path, target)
         return
 
-    def link(found: re.Match[str]) -> str:
-        linked = (path.parent / found[2]).resolve()
-        if re.match(r"[a-z]+:", found[2]) or not linked.is_file():
-            return found[0]
+    def link(match: re.Match[str]) -> str:
+        linked = (path.parent / match[2]).resolve()
+        if re.match(r"[a-z]+:", match[2]) or not linked.is_file():
+            return match[0]
         stage(linked, done)
-        return found[1] + os.path.relpath(staged(linked), target.parent) + found[3]
+        return match[1] + os.path.relpath(staged(linked), target.parent) + match[3]
 
     parts = FENCE.split(path.read_text("utf-8"))
     parts[::2] = [LINK.sub(link, part) for part in parts[::2]]
@@ -82,7 +82,7 @@ def commands(command: click.Command, context: click.Context) -> list[str]:
 
 def stubs() -> dict[str, str]:
     """The signatures in the stubs of the core, by name; those of methods by `Class.name`."""
-    found = {}
+    docstrings = {}
     for node in ast.parse((ROOT / "rdfm/_core.pyi").read_text("utf-8")).body:
         methods = node.body if isinstance(node, ast.ClassDef) else []
         for function in (node, *methods):
@@ -90,8 +90,8 @@ def stubs() -> dict[str, str]:
                 owner = f"{node.name}." if function is not node else ""
                 returns = f" -> {ast.unparse(function.returns)}" if function.returns else ""
                 text = f"({ast.unparse(function.args)}){returns}"
-                found.setdefault(owner + function.name, text)
-    return found
+                docstrings.setdefault(owner + function.name, text)
+    return docstrings
 
 
 def signature(name: str, value: object, known: dict[str, str]) -> str:
