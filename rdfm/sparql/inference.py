@@ -18,6 +18,8 @@ from rdfm.logs.read.frames import require_package
 __all__ = ["INFERRED_ROWS", "TypeInference", "has_zone", "term_structs"]
 
 INFERRED_ROWS = 10_000
+# Maximum length of a value in a note or an error.
+MAX_SHOWN = 60
 XSD = "http://www.w3.org/2001/XMLSchema#"
 # A time zone at the end of a date or time.
 _ZONE = r"(Z|[+-]\d\d:\d\d)\s*$"
@@ -160,7 +162,10 @@ class TypeInference:
         self, rows: ResultBatch, indexes: Sequence[int | None], name: str, row: int
     ) -> _Example:
         term = rows.slice(row, row + 1).rows()[0][list(rows.variables).index(name)]
-        return _Example(self._row + row, indexes[row] if indexes else None, str(term)[:40])
+        text = str(term)
+        if len(text) > MAX_SHOWN:
+            text = text[: MAX_SHOWN - 1] + "…"
+        return _Example(self._row + row, indexes[row] if indexes else None, text)
 
     @property
     def types(self) -> dict[str, str]:
