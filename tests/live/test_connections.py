@@ -290,7 +290,6 @@ def test_buffered_frames_of_slow_subscribers_are_limited_per_connection(
     with serve(tmp_path, "--max-client-bytes", "4M") as served:
         client, other = Client(served.port), Client(served.port)
         assert len(other.messages("a", requested_options)[0]) == 20
-        memory_before = memory(served.process)
         calls, rejected = [], 0
         for _ in range(90):
             call = client.subscribe("a", requested_options, ONCE)
@@ -302,9 +301,6 @@ def test_buffered_frames_of_slow_subscribers_are_limited_per_connection(
             else:
                 calls.append((call, frames))
         assert rejected
-        # Without the limit, the server would keep 750 MiB of encoded frames. On a busy machine,
-        # more calls decode and encode at the same time. Each of them takes up to 3 MiB.
-        assert memory(served.process) - memory_before < 400 * MIB
         assert len(other.messages("a", requested_options)[0]) == 20
         complete_count = 0
         for call, frames in calls:
@@ -318,7 +314,8 @@ def test_buffered_frames_of_slow_subscribers_are_limited_per_connection(
             else:
                 complete_count += len(found) == 20
             assert found == list(range(len(found)))
-        assert complete_count
+        # Each call that waits for the client keeps a frame of more than 1 MiB.
+        assert 1 <= complete_count <= 3
         client.close()
         other.close()
 
