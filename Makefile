@@ -25,7 +25,7 @@ CARGO_FUZZ := fuzz/target/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites test-suites-rust test-suites-python lint fmt types bench bench-gains bench-growth bench-spark fuzz docs soak peers wheel site generate notices lock clean
+.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites test-suites-rust test-suites-python lint fmt types bench bench-gains bench-growth bench-spark fuzz docs soak peers wheel checks site release generate notices lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -180,6 +180,9 @@ build/tools/.installed: requirements-checks.lock .venv/.installed
 	@build/tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-checks.lock
 	@touch $@
 
+checks: build/tools/.installed ## Check the workflows and the other files for publication
+	build/tools/bin/zizmor --quiet --offline .github
+
 site: build build/tools/.installed ## Build the site of the docs in build/site, which needs no server and no network
 	$(PY) tools/site/build.py
 
@@ -196,6 +199,9 @@ peers: build ## Compare with programs that are not Python packages (JVM, Node)
 
 wheel: .venv/.installed ## Build the wheel for publication, check its size and contents, and test it outside the repository
 	$(PY) tools/check_wheel.py
+
+release: .venv/.installed ## Commit and tag the release VERSION, such as 0.1.0; nothing is pushed
+	$(PY) tools/release.py '$(VERSION)'
 
 generate: build ## Write the files generated from declarations: types for editors, option tables
 	$(PY) tools/generate.py
