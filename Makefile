@@ -180,8 +180,9 @@ build/tools/.installed: requirements-checks.lock .venv/.installed
 	@build/tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-checks.lock
 	@touch $@
 
-checks: build/tools/.installed ## Check the workflows and the other files for publication
-	build/tools/bin/zizmor --quiet --offline .github
+checks: build/tools/.installed ## Check the workflows, action.yml and the Dockerfile
+	build/tools/bin/zizmor --quiet --offline .github action.yml
+	build/tools/bin/hadolint Dockerfile
 
 site: build build/tools/.installed ## Build the site of the docs in build/site, which needs no server and no network
 	$(PY) tools/site/build.py
@@ -197,7 +198,7 @@ soak: build wheel ## Run the long tests: many more random tests, and writers kil
 peers: build ## Compare with programs that are not Python packages (JVM, Node)
 	RDFM_JSONLD_DOCUMENTS=10000 $(PY) -m pytest -m peers
 
-wheel: .venv/.installed ## Build the wheel for publication, check its size and contents, and test it outside the repository
+wheel: .venv/.installed ## Build the wheel for publication in dist, check its size and contents, and test it outside the repository
 	$(PY) tools/check_wheel.py
 
 release: .venv/.installed ## Commit and tag the release VERSION, such as 0.1.0; nothing is pushed

@@ -4,11 +4,12 @@ Within the checkout, Python would import the source folder. Only a wheel in a se
 run from another folder, behaves as it does for users. The check downloads nothing from a package
 index.
 
-An argument sets the cargo profile. The default is `wheel`, the profile of published wheels;
-`release` reuses an existing build.
+An argument sets the cargo profile. The default is `wheel`, the profile of published wheels, and
+copies the wheel to dist. `release` reuses an existing build.
 """
 
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+DIST = ROOT / "dist"
 MAX_BYTES = 8_000_000
 REQUIRED = (
     "rdfm/__init__.py",
@@ -105,6 +107,11 @@ def main() -> int:
         if not errors:
             try_out(wheel, folder)
             print(f"{wheel.name}: {wheel.stat().st_size} bytes, installs and runs")
+            if not sys.argv[1:]:
+                for old in DIST.glob("rdfm-*.whl"):
+                    old.unlink()
+                DIST.mkdir(exist_ok=True)
+                shutil.copy(wheel, DIST)
         return 1 if errors else 0
 
 
