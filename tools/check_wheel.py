@@ -62,6 +62,13 @@ def errors_of(wheel: Path) -> list[str]:
         names = archive.namelist()
         extension = archive.read("rdfm/_core.abi3.so")
     errors += [f"lacks {name}" for name in REQUIRED if name not in names]
+    share = ROOT / "wheel/data/share"
+    ours = {str(path.relative_to(share)) for path in share.rglob("*") if path.is_file()}
+    prefix = f"{'-'.join(wheel.name.split('-')[:2])}.data/data/share/"
+    installed = {name.removeprefix(prefix) for name in names if name.startswith(prefix)}
+    errors += [f"share differs: {name}" for name in sorted(ours ^ installed)]
+    if not any(".dist-info/sboms/" in name for name in names):
+        errors.append("lacks the list of crates (SBOM)")
     for text in ("LICENSE", "THIRD_PARTY_NOTICES.txt"):
         if not any(name.endswith(f".dist-info/licenses/{text}") for name in names):
             errors.append(f"lacks {text}")
@@ -93,6 +100,9 @@ def try_out(wheel: Path, folder: Path) -> None:
     )
     if not result.stdout.startswith(str(environment)):
         raise SystemExit(f"another package was imported: {result.stdout}")
+    for name in ("man/man1/rdfm-convert.1", "bash-completion/completions/rdfm"):
+        if not (environment / "share" / name).is_file():
+            raise SystemExit(f"the installed package lacks share/{name}")
     variables["PATH"] = f"{environment / 'bin'}{os.pathsep}{variables.get('PATH', os.defpath)}"
     subprocess.run(["sh", ROOT / "tools/try_installed.sh", ROOT], **run)
 
