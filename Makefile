@@ -25,7 +25,7 @@ CARGO_FUZZ := fuzz/target/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites test-suites-rust test-suites-python earl lint fmt types bench bench-gains bench-growth bench-spark fuzz docs soak peers wheel checks site release generate notices lock clean
+.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites test-suites-rust test-suites-python test-examples earl lint fmt types bench bench-gains bench-growth bench-spark fuzz docs soak peers wheel checks site release generate notices lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -117,6 +117,9 @@ test-suites-rust:
 
 test-suites-python: build
 	$(PY) -m pytest --numprocesses=$(TEST_PROCESSES) -m 'suites and not peers'
+
+test-examples: build ## Run the programs in examples/
+	$(PY) -m pytest tests/examples tests/spark/session/test_example.py
 
 earl: export RDFM_SHARED := $(SUITES)
 earl: build ## Write EARL reports of the suites of Jelly-RDF and RDF Messages to build/earl
