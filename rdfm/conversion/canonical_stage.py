@@ -52,14 +52,14 @@ _FORMATS = ("nt", "nq")
 
 
 def canonical_stages(
-    stages: Mapping[str, Any], format: FormatSpec, writes: Mapping[str, Any]
+    stages: Mapping[str, Any], format: FormatSpec, writes: dict[str, Any]
 ) -> tuple[Stage, ...]:
     """Return the stages for distinct and canonical messages, as far as they are requested.
 
     Args:
         stages: Options of the stages, as values.
         format: Format of the output.
-        writes: Options of the output, as given.
+        writes: Options of the output, as given. Receives the dialect of canonical output.
 
     Raises:
         OptionError: If an option conflicts with another one or with the format.
@@ -82,11 +82,13 @@ def canonical_stages(
             raise OptionError(
                 f"{spell_option('canonical', 'true')} needs N-Triples or N-Quads as output, not {format.title}"
             )
-        for name in ("flat", "merge_graphs"):
+        for name in ("flat", "merge_graphs", "rdf_star_syntax"):
             if name in writes and format.options("write")[name].value(writes[name]):
                 raise OptionError(
-                    f"{spell_option('canonical', 'true')} cannot be combined with {spell_option(name, 'true', 'write')}, which changes labels or graphs"
+                    f"{spell_option('canonical', 'true')} cannot be combined with {spell_option(name, 'true', 'write')}, which changes labels, graphs or terms"
                 )
+        # The input may be in the directive dialect, whose first line is not canonical.
+        writes.setdefault("dialect", "comment")
     first = () if by is None else (Distinct(by, max_steps),)
     return (*first, Canonical(max_steps)) if is_canonical else first
 
