@@ -1,4 +1,4 @@
-"""Canonical hashes of messages: `hash`.
+"""Canonical hashes of messages: `hash`, and `hash_column` for columns of quads.
 
 In: logs that `open_log` accepts. Out: a hash for each message, or one hash of all messages.
 Cost: decoding runs ahead in a thread. Memory for a batch of messages and its canonical text.
@@ -13,6 +13,7 @@ from hashlib import sha256
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
+from rdfm._core import MessageBatch, batches_from_arrow, canonical_hashes
 from rdfm.compare.canonical import MAX_STEPS
 from rdfm.conversion.canonical_stage import STEPS, HashBatch, Hashes
 from rdfm.conversion.selection_plan import select
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from rdfm.formats.options_generated import ReadOptions
 
-__all__ = ["HASH", "MessageHash", "MessageHashes", "hash"]
+__all__ = ["HASH", "MessageHash", "MessageHashes", "hash", "hash_column"]
 
 _SELECTING = ("messages", "sample", "seed")
 HASH = {
@@ -228,6 +229,35 @@ def hash(
     watcher = _create_watcher(inputs, progress)
     hashing = Hashes(stages["max_steps"])
     return MessageHashes(Driver(inputs, settings), (*watcher, skipping, *selection, hashing))
+
+
+def hash_column(quads: pyarrow.Array, max_steps: int = MAX_STEPS) -> pyarrow.Array:
+    """Hash each message of a column of quads, for example in Spark.
+
+    Args:
+        quads: Messages as lists of quads, in canonical N-Triples.
+        max_steps: As in `hash`.
+
+    Returns:
+        Strings as in `MessageHash.hash`; null for null.
+
+    Raises:
+        DecodeError: If a message is not valid RDF.
+        EncodeError, LimitError: As in a loop over the hashes.
+    """
+    import pyarrow as pa
+
+    is_given = quads.is_valid()
+    digests: list[str] = []
+    for batch in batches_from_arrow(pa.record_batch([quads.filter(is_given)], names=["quads"])):
+        assert isinstance(batch, MessageBatch)
+        hashes, error = canonical_hashes(batch, max_steps=max_steps)
+        if error is not None:
+            raise error
+        digests += [digest.hex() for _, digest in HashBatch(hashes, batch, "").rows()]
+    values = iter(digests)
+    column = [next(values) if given else None for given in is_given.to_pylist()]
+    return pa.array(column, pa.string())
 
 
 def _create_watcher(
