@@ -198,8 +198,8 @@ def plan(
     if "prefixes" in stages and "prefixes" in target_format.spec.options("write"):
         options_by_component.writes["prefixes"] = stages["prefixes"]
     filtering = (FilterStage(stages),) if filters else ()
-    target = Target(output, target_format, options_by_component.writes, shape)
     canonical = canonical_stages(stages, target_format.spec, options_by_component.writes)
+    target = Target(output, target_format, options_by_component.writes, shape)
     # A filter and a canonical form need the complete message.
     needs_messages = filters or bool(canonical)
     group_by = stages.get("group_by") or "message"
