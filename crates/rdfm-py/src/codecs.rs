@@ -405,6 +405,7 @@ fn parse_opening(
         split: split.transpose()?,
         first_message_index,
         checks_marks,
+        skip_lines: false,
         contexts: context_loader
             .map(|load| Arc::new(PyLoader::new(load)) as Arc<dyn ContextLoader>),
     })

@@ -12,9 +12,9 @@
 use std::sync::Arc;
 
 use crate::codec::input::{Buffer, ReadError, Reader};
-use crate::codec::{Dialect, LogHeader, Observations};
+use crate::codec::{Dialect, LogHeader, Observations, SkippedLine};
 use crate::model::batch::MessageBatch;
-use crate::model::builder::BatchBuilder;
+use crate::model::builder::{BatchBuilder, Checkpoint};
 use crate::model::chars::BOM;
 use crate::model::error::ErrorClass;
 use crate::model::remedy::Reason;
@@ -26,6 +26,7 @@ use crate::syntax::ntriples::{StatementGrammar, StatementReader};
 use crate::syntax::text::dialect::{Delimiter, DelimiterEffect, Dialects, is_comment_delimiter};
 use crate::syntax::text::position::LinePosition;
 
+use super::bad_lines::BadLines;
 use super::options::LineReading;
 use super::skip::{KEPT, LineSkip};
 
@@ -47,7 +48,10 @@ pub struct LineReader {
     /// to the same line end.
     pub(super) after_cr: bool,
     /// Position of the line in which the open message began.
-    open: Option<LinePosition>,
+    pub(super) open: Option<LinePosition>,
+    pub(super) bad_lines: BadLines,
+    /// Start of the current line, if lines may be skipped.
+    line_start: Checkpoint,
     pub(super) skip: Option<LineSkip>,
     /// The search for the first delimiter of the split, while it is running.
     pub(super) seek: Option<LineSkip>,
@@ -64,6 +68,8 @@ enum BufferOutcome {
     Read,
     /// Lines were read, and a batch should be taken.
     Full,
+    /// Lines were read, and the skipped ones should be taken.
+    SkippedLines,
 }
 
 /// Number of unread bytes that are known to contain no line end.
@@ -148,6 +154,8 @@ impl LineReader {
             scanned: 0,
             after_cr: false,
             open: None,
+            bad_lines: BadLines::default(),
+            line_start: Checkpoint::default(),
             skip: None,
             seek: None,
             stop: options.split.map_or(u64::MAX, |split| split.stop),
@@ -207,6 +215,7 @@ impl LineReader {
             position: here,
             after_cr,
             open,
+            line_start,
             stop,
             done,
             ..
@@ -217,16 +226,15 @@ impl LineReader {
         let is_past_split = offset >= *stop;
         let position = |index: usize| offset + (index - base) as u64;
         check_dialect(fixed, dialects, base)?;
-        let mut lines = 0;
-        let mut index = base;
+        let (mut index, mut lines) = (base, 0);
         while index < end {
             let line = index;
             input.index = line;
             if (end - line) as u64 > max_line {
-                let length = memchr::memchr2(b'\n', b'\r', &text[line..]);
-                if length.unwrap_or(end - line) as u64 > max_line {
-                    return Err(Box::new(too_long_error(line, max_line)));
-                }
+                check_line_length(text, line, max_line)?;
+            }
+            if options.skip_lines {
+                *line_start = builder.checkpoint();
             }
             index = skip_space(text, index);
             let (mut ends, mut last) = (false, false);
@@ -306,6 +314,7 @@ impl LineReader {
             && let Some(index) = input.index(start.offset())
         {
             self.builder.discard_message();
+            self.bad_lines.truncate(start.offset());
             input.index = index;
             self.position = start;
             self.after_cr = false;
@@ -348,17 +357,7 @@ impl LineReader {
         from: usize,
         error: LexError,
     ) -> ReadError {
-        // An error at the end of the input may be due to truncation.
-        let class = match error.class {
-            ErrorClass::Malformed if error.index == input.bytes.len() => ErrorClass::Truncated,
-            class => class,
-        };
-        let rest = input.bytes.get(from..).unwrap_or_default();
-        let mut decode_error =
-            base.error(rest, error.index.saturating_sub(from), class, error.reason);
-        if self.is_inner_split() {
-            decode_error.position.line_column = None;
-        }
+        let mut decode_error = self.position_error(input, base, from, error);
         let start = is_near_start(input, self.open.take().as_ref());
         let skip = LineSkip::after_error(&input.bytes[start..input.index]);
         self.position = base.clone();
@@ -367,6 +366,33 @@ impl LineReader {
         self.skip = (!self.has_dialect_changed(input.offset())).then_some(skip);
         decode_error.resumable = self.skip.is_some();
         decode_error
+    }
+
+    /// Adds the position to an error. `base` is the position of byte `from`.
+    pub(super) fn position_error(
+        &self,
+        input: &Buffer,
+        base: &LinePosition,
+        from: usize,
+        error: LexError,
+    ) -> ReadError {
+        // An error at the end of the input may be due to truncation.
+        let class = match error.class {
+            ErrorClass::Malformed if error.index == input.bytes.len() => ErrorClass::Truncated,
+            class => class,
+        };
+        let rest = input.bytes.get(from..).unwrap_or_default();
+        let mut read_error =
+            base.error(rest, error.index.saturating_sub(from), class, error.reason);
+        if self.is_inner_split() {
+            read_error.position.line_column = None;
+        }
+        read_error
+    }
+
+    /// Index of the open or next message, if known.
+    pub(super) fn index(&self) -> Option<u64> {
+        self.knows_indices().then(|| self.builder.message_index())
     }
 
     /// End of the complete lines that are valid UTF-8, and the error in the next line.
@@ -403,13 +429,47 @@ impl LineReader {
             Err(_) => return Err(Box::new(too_long_error(input.index, max))),
         };
         let end = cut(input, end, self.stop);
-        let (end, error) = self.check_utf8(input, end);
-        let step = self.run(input, end)?;
-        match (step, error) {
-            (BufferOutcome::Read, Some(error)) => Err(error),
-            (step, _) => Ok(step),
+        let (end, mut invalid_line) = self.check_utf8(input, end);
+        loop {
+            let mut from = input.index;
+            let error = match self.run(input, end) {
+                Ok(BufferOutcome::Read) => match invalid_line.take() {
+                    // The position has advanced to this line.
+                    Some(error) => {
+                        from = input.index;
+                        error
+                    }
+                    None => return Ok(BufferOutcome::Read),
+                },
+                Ok(step) => return Ok(step),
+                Err(error) => error,
+            };
+            if !self.can_skip_line(input, &error) {
+                return Err(error);
+            }
+            if input.index < end {
+                self.builder.restore(&self.line_start);
+            }
+            self.skip_line(input, from, *error);
+            if self.bad_lines.is_full() {
+                return Ok(BufferOutcome::SkippedLines);
+            }
+            if input.index >= end {
+                return Ok(BufferOutcome::Read);
+            }
         }
     }
+}
+
+/// Checks the length of the line that begins at `line`.
+#[cold]
+fn check_line_length(text: &[u8], line: usize, max: u64) -> Lexed<()> {
+    let rest = &text[line..];
+    let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+    if length as u64 > max {
+        return Err(Box::new(too_long_error(line, max)));
+    }
+    Ok(())
 }
 
 /// Position after the line end, which is required here unless the text ends.
@@ -557,6 +617,7 @@ impl Reader for LineReader {
         self.scanned = 0;
         self.after_cr = false;
         self.open = None;
+        self.bad_lines = BadLines::default();
         self.skip = None;
         self.seek = split.map(|_| LineSkip::skip_to_split());
         self.done = false;
@@ -566,7 +627,7 @@ impl Reader for LineReader {
         if !self.seek(input)? {
             return Ok(None);
         }
-        while !self.done {
+        while !self.done && !self.bad_lines.is_full() {
             // The LF of a CRLF that is split between two pieces belongs to a line that was already
             // counted.
             if self.after_cr && input.index < input.bytes.len() {
@@ -584,14 +645,19 @@ impl Reader for LineReader {
                     self.end_split(input);
                     None
                 }
-                Ok(BufferOutcome::Full) => self.take_full(input),
+                Ok(BufferOutcome::SkippedLines) if !self.builder.has_messages() => None,
+                Ok(BufferOutcome::Full | BufferOutcome::SkippedLines) => self.take_full(input),
                 Err(error) => return Err(self.fail(input, &base, from, *error)),
             };
             if batch.is_some() {
                 return Ok(batch);
             }
         }
-        Ok(self.builder.take())
+        Ok(if self.done { self.builder.take() } else { None })
+    }
+
+    fn take_skipped_lines(&mut self) -> Vec<SkippedLine> {
+        self.bad_lines.take()
     }
 
     /// A part of `MESSAGE` at the end of the log can only be a truncated delimiter.
