@@ -79,6 +79,45 @@ fn a_line_that_may_have_been_a_delimiter_is_an_error() {
 }
 
 #[test]
+fn a_bad_last_line_without_a_line_end_is_truncated() {
+    for (log, class) in [
+        (format!("{Q}oops"), ErrorClass::Truncated),
+        (format!("{Q}<a:s> <a:p> \"\\u00"), ErrorClass::Truncated),
+        (format!("{Q}oops\n"), ErrorClass::Malformed),
+    ] {
+        let mut decoder = decoder(Parts::Never);
+        decoder.feed(log.as_bytes());
+        decoder.finish();
+        decoder.next_batch().unwrap();
+        let lines = decoder.take_skipped_lines();
+        assert_eq!(lines[0].0.class, class, "{log}");
+    }
+}
+
+#[test]
+fn lines_that_are_not_utf8_are_skipped() {
+    let mut log = Vec::new();
+    for _ in 0..10_000 {
+        log.extend_from_slice(b"<a:s> <a:p> \"\xe9\" .\n");
+        log.extend_from_slice(Q.as_bytes());
+    }
+    let mut decoder = decoder(Parts::Never);
+    decoder.feed(&log);
+    decoder.finish();
+    let (mut quads, mut total) = (0, 0);
+    loop {
+        let batch = decoder.next_batch_of::<Quad>().unwrap();
+        let lines = decoder.take_skipped_lines();
+        if batch.is_none() && lines.is_empty() {
+            break;
+        }
+        total += lines.len();
+        quads += batch.map_or(0, |batch| batch.message(0).len());
+    }
+    assert_eq!((quads, total), (10_000, 10_000));
+}
+
+#[test]
 fn terms_of_skipped_lines_are_removed() {
     let mut decoder = decoder(Parts::Never);
     decoder.feed(format!("{Q}<a:s> <a:p> \"new\" <a:x>\n{Q}<a:t> <a:p> <a:o> . x\n").as_bytes());

@@ -192,6 +192,11 @@ pub trait Reader: Send {
         Ok(None)
     }
 
+    /// See [`Decoder::is_skip_cut`].
+    fn is_skip_cut(&self) -> bool {
+        false
+    }
+
     /// Returns the lines skipped since the last call. Their errors have message indices.
     fn take_skipped_lines(&mut self) -> Vec<SkippedLine> {
         Vec::new()
@@ -383,6 +388,10 @@ impl<R: Reader> Decoder for InputSide<R> {
             Err(error) if self.error.is_some() => Err(self.stop(error)),
             Err(error) => Err(self.decode_error(error)),
         }
+    }
+
+    fn is_skip_cut(&self) -> bool {
+        self.reader.is_skip_cut()
     }
 
     fn take_skipped_lines(&mut self) -> Vec<(DecodeError, Vec<u8>)> {

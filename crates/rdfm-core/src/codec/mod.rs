@@ -54,6 +54,12 @@ pub trait Decoder: Send {
     /// Returns the same error again if the format cannot resume.
     fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError>;
 
+    /// Whether bytes are missing in the last result of [`skip_message`](Self::skip_message), for
+    /// formats of lines.
+    fn is_skip_cut(&self) -> bool {
+        false
+    }
+
     /// Returns the lines skipped since the last call, with [`Opening::skip_lines`]. Call it after
     /// each [`next_batch`](Self::next_batch): if it returns lines, `next_batch` may have returned
     /// `None` because of them, so call that again before feeding more.

@@ -76,7 +76,8 @@ impl LineReader {
             && !may_have_delimited(&self.dialects, current_line(input))
     }
 
-    /// Skips the first unread line. The position is still that of byte `from`.
+    /// Skips the first unread line. The position is still that of byte `from`. A last line without
+    /// a line end may be truncated, wherever its error is.
     pub(super) fn skip_line(&mut self, input: &mut Buffer, from: usize, error: LexError) {
         let mut error = self.position_error(input, &self.position, from, error);
         error.position.message_index = self.index();
@@ -84,6 +85,9 @@ impl LineReader {
         let mut end = input.index + text.len();
         let ends = input.bytes.get(end..).unwrap_or_default();
         self.after_cr = ends == b"\r";
+        if ends.is_empty() && error.class == ErrorClass::Malformed {
+            error.class = ErrorClass::Truncated;
+        }
         end += match ends {
             [b'\r', b'\n', ..] => 2,
             [] => 0,

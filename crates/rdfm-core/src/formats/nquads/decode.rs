@@ -52,7 +52,11 @@ pub struct LineReader {
     pub(super) bad_lines: BadLines,
     /// Start of the current line, if lines may be skipped.
     line_start: Checkpoint,
+    /// Whether the line before this block was not valid UTF-8.
+    is_after_invalid: bool,
     pub(super) skip: Option<LineSkip>,
+    /// See [`Decoder::is_skip_cut`](crate::codec::Decoder::is_skip_cut).
+    pub(super) is_skip_cut: bool,
     /// The search for the first delimiter of the split, while it is running.
     pub(super) seek: Option<LineSkip>,
     /// End of the split.
@@ -156,7 +160,9 @@ impl LineReader {
             open: None,
             bad_lines: BadLines::default(),
             line_start: Checkpoint::default(),
+            is_after_invalid: false,
             skip: None,
+            is_skip_cut: false,
             seek: None,
             stop: options.split.map_or(u64::MAX, |split| split.stop),
             done: false,
@@ -203,7 +209,11 @@ impl LineReader {
     }
 
     /// Reads complete lines up to `end`, until a batch is full.
-    fn run(&mut self, input: &mut Buffer, end: usize) -> Lexed<BufferOutcome> {
+    fn run<const SKIP_LINES: bool>(
+        &mut self,
+        input: &mut Buffer,
+        end: usize,
+    ) -> Lexed<BufferOutcome> {
         let fixed = self.required_dialect(input.offset());
         let inner = self.is_inner_split();
         let graphs = self.graphs;
@@ -233,7 +243,7 @@ impl LineReader {
             if (end - line) as u64 > max_line {
                 check_line_length(text, line, max_line)?;
             }
-            if options.skip_lines {
+            if SKIP_LINES {
                 *line_start = builder.checkpoint();
             }
             index = skip_space(text, index);
@@ -358,8 +368,10 @@ impl LineReader {
         error: LexError,
     ) -> ReadError {
         let mut decode_error = self.position_error(input, base, from, error);
-        let start = is_near_start(input, self.open.take().as_ref());
-        let skip = LineSkip::after_error(&input.bytes[start..input.index]);
+        let open = self.open.take();
+        let start = is_near_start(input, open.as_ref());
+        let is_cut = open.is_some_and(|open| input.index(open.offset()) != Some(start));
+        let skip = LineSkip::after_error(&input.bytes[start..input.index], is_cut);
         self.position = base.clone();
         self.position.advance(&input.bytes[from..input.index]);
         // A split in another dialect cannot continue: it would miss delimiters.
@@ -396,13 +408,19 @@ impl LineReader {
     }
 
     /// End of the complete lines that are valid UTF-8, and the error in the next line.
-    fn check_utf8(&self, input: &Buffer, end: usize) -> (usize, Option<Box<LexError>>) {
+    fn check_utf8(&mut self, input: &Buffer, end: usize) -> (usize, Option<Box<LexError>>) {
         let from = input.index;
         let text = input.bytes.get(from..end).unwrap_or_default();
-        if simdutf8::basic::from_utf8(text).is_ok() {
+        // The fast check always reads the entire block. After an invalid line, it would do so for
+        // every line.
+        if !self.is_after_invalid && simdutf8::basic::from_utf8(text).is_ok() {
             return (end, None);
         }
-        let bad = std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len);
+        let bad = std::str::from_utf8(text).map_err(|error| error.valid_up_to());
+        self.is_after_invalid = bad.is_err();
+        let Err(bad) = bad else {
+            return (end, None);
+        };
         let line = memchr::memrchr2(b'\n', b'\r', &text[..bad]).map_or(0, |before| before + 1);
         let rest = &text[line..];
         let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
@@ -432,7 +450,12 @@ impl LineReader {
         let (end, mut invalid_line) = self.check_utf8(input, end);
         loop {
             let mut from = input.index;
-            let error = match self.run(input, end) {
+            let step = if self.options.skip_lines {
+                self.run::<true>(input, end)
+            } else {
+                self.run::<false>(input, end)
+            };
+            let error = match step {
                 Ok(BufferOutcome::Read) => match invalid_line.take() {
                     // The position has advanced to this line.
                     Some(error) => {
@@ -618,6 +641,7 @@ impl Reader for LineReader {
         self.after_cr = false;
         self.open = None;
         self.bad_lines = BadLines::default();
+        self.is_after_invalid = false;
         self.skip = None;
         self.seek = split.map(|_| LineSkip::skip_to_split());
         self.done = false;
@@ -670,6 +694,10 @@ impl Reader for LineReader {
 
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
         self.continue_skip(input)
+    }
+
+    fn is_skip_cut(&self) -> bool {
+        self.is_skip_cut
     }
 
     fn first_byte(&self) -> u64 {
