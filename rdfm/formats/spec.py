@@ -92,7 +92,6 @@ class OptionSpec:
         off: The name on the command line that disables the switch.
         python_only: Whether the option is only available in Python.
         keyword: The keyword in calls that do not convert, if it differs.
-        instead: The alternative in calls that do not convert, if there is no keyword.
 
     Example:
         >>> OptionSpec("indent", "count", "Spaces of an indent.", maximum=8).value("4")
@@ -119,7 +118,6 @@ class OptionSpec:
     off: str = ""
     python_only: bool = False
     keyword: str = ""
-    instead: str = ""
 
     def __post_init__(self) -> None:
         """Check the name and the kind.
