@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import checking
+import columns
 import comparing
 import counting
 import distributions
@@ -560,6 +561,7 @@ def rows() -> list[Row[Task]]:
             ("rdflib", partial(rdflib_read, "nanopubs.trig")),
         ),
         *binary_rows(),
+        *columns.rows(),
         *document_rows(),
         *kinds.rows(),
         *comparing.rows(),

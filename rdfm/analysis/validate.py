@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from rdfm._core import Checker, MessageBatch, PatchBatch, PatchRules
@@ -48,6 +48,7 @@ _PATCH_RULES: dict[str, tuple[str, Literal["error", "warning"]]] = {
     "chain": ("chain", "error"),
     "chain-of-logs": ("chain", "warning"),
 }
+_MAX_COLUMNS = 100
 # Formats whose logs can also be read as one dataset, by software that does not support messages.
 _ONE_DATASET = ("nt", "nq", "ttl", "trig")
 
@@ -150,6 +151,21 @@ def _folder_prefix(source: Source, settings: ReadSettings) -> str:
     return url.rpartition("/")[0] + "/" if url.startswith("file:") else ""
 
 
+@dataclass(frozen=True, slots=True)
+class JellyColumns:
+    """A log in Jelly 1.2, which stores statements by column.
+
+    Attributes:
+        source: The file, URL or member of an archive.
+        options: Its stream options, such as `{"stream_type": "MESSAGES"}`.
+        column_bytes: The size of each column, and of the lookup entries, in bytes.
+    """
+
+    source: str
+    options: Mapping[str, Any]
+    column_bytes: Mapping[str, int]
+
+
 @dataclass
 class _ValidatedLog(LogState):
     """State of the current log."""
@@ -159,6 +175,7 @@ class _ValidatedLog(LogState):
     warned: dict[str, int] = field(default_factory=dict)  # findings of the decoder, by rule
     joined: bool = False  # whether a note about joined logs was reported
     keys: int = 0
+    header: Mapping[str, Any] = field(default_factory=dict)  # the last one
 
 
 @dataclass
@@ -186,6 +203,7 @@ class Validation(LogCheck):
         self._counted: dict[str, int] = {}  # counts of the checker so far, by rule
         self._matched = False  # whether the stream options of any log were compared
         self._not_conforming = 0
+        self._columns: list[JellyColumns] = []
 
     @property
     def not_conforming(self) -> int:
@@ -193,11 +211,23 @@ class Validation(LogCheck):
         self._read()
         return self._not_conforming
 
+    @property
+    def columns(self) -> list[JellyColumns]:
+        """The stream options of the first 100 logs in Jelly 1.2, and the sizes of their columns."""
+        self._read()
+        return self._columns
+
     def summary(self) -> dict[str, Any]:
         """Return the counts as a dictionary that can be serialized as JSON."""
         fields = super().summary()
         stopped = fields.pop("stopped")
-        return {**fields, "not_conforming": self._not_conforming, "stopped": stopped}
+        columns = [asdict(log) for log in self._columns]
+        return {
+            **fields,
+            "not_conforming": self._not_conforming,
+            **({"columns": columns} if columns else {}),
+            "stopped": stopped,
+        }
 
     # --- reading ---
 
@@ -211,6 +241,14 @@ class Validation(LogCheck):
         assert isinstance(log, _ValidatedLog)
         if log.keys > 1:
             self._omit("key-without-iri", log.keys - 1)
+        if "column_bytes" in log.header and len(self._columns) < _MAX_COLUMNS:
+            options = {
+                name: value
+                for name, value in log.header["options"].items()
+                if value not in (None, "")
+            }
+            sizes = dict(log.header["column_bytes"])
+            self._columns.append(JellyColumns(log.source.name, options, sizes))
 
     def _end(self) -> None:
         """Check that the stream options of at least one log were compared.
@@ -227,11 +265,13 @@ class Validation(LogCheck):
     def _report_decode_error(self, log: LogState, item: ReadError) -> None:
         assert isinstance(log, _ValidatedLog)
         self._patch_rules.skip()
+        log.header = item.header
         self._compare_options(log, item.header)
         super()._report_decode_error(log, item)
 
     def _process_item(self, log: LogState, item: ReadBatch) -> None:
         assert isinstance(log, _ValidatedLog)
+        log.header = item.header
         self._compare_options(log, item.header)
         super()._process_item(log, item)
         self._check_header(log, item)

@@ -54,8 +54,24 @@ def command(
         output=output,
         as_json=as_json,
         quiet=quiet,
-        count_suffix=_conformance,
+        count_suffix=_details,
     )
+
+
+def _details(log_check: Validation) -> str:
+    return _conformance(log_check) + _columns(log_check)
+
+
+def _columns(log_check: Validation) -> str:
+    """Return text with the stream options and sizes of a log in Jelly 1.2, if it is the only log."""
+    from rdfm.cli.stdio import escape_controls, size_text
+
+    if len(log_check.columns) != 1 or log_check.logs != 1:
+        return ""
+    (log,) = log_check.columns
+    options = ", ".join(f"{name} {value}" for name, value in log.options.items())
+    sizes = ", ".join(f"{name} {size_text(count)}" for name, count in log.column_bytes.items())
+    return f"; {escape_controls(options)}; {sizes}"
 
 
 def _conformance(log_check: Validation) -> str:
