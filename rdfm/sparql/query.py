@@ -102,6 +102,7 @@ def query(
             in total, unlimited by default.
         on_error: "fail", or "skip" to omit invalid data and messages that exceed `timeout` or
             `max_rows`. With "skip", a value that does not have the type of its column is null.
+            "skip-line" omits only invalid lines of N-Triples and N-Quads.
         message_per_file: Read each log as one message, even if it is empty.
         format: Format of the logs or of `solutions`. Detected for each input by default.
         compression: As in `open_log`.
