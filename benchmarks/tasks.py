@@ -29,6 +29,15 @@ def rdfm_read(log: str, folder: Path, messages: int) -> Work:
     return Work(lambda: sum(batch.quad_count for batch in batches(format, data)), len(data))
 
 
+def rdfm_read_skipping(log: str, folder: Path, messages: int) -> Work:
+    """Decodes bytes into batches, and would skip lines that are not statements."""
+    data = sample(folder, log, messages)
+    format = log.rpartition(".")[2]
+    return Work(
+        lambda: sum(batch.quad_count for batch in batches(format, data, skip_lines=True)), len(data)
+    )
+
+
 def rdfm_read_objects(log: str, folder: Path, messages: int) -> Work:
     """Decodes bytes to Python quads, with an object for each term."""
     data = sample(folder, log, 0 if log.endswith("jelly") else messages)
@@ -500,6 +509,15 @@ def rows() -> list[Row[Task]]:
             "nq read, batches (osm)",
             partial(rdfm_read, "osm.nq"),
             ("pyoxigraph", partial(oxigraph_read, "osm.nq")),
+        ),
+        *(
+            Row(
+                f"nq read, batches ({log}), skipping lines",
+                partial(rdfm_read_skipping, f"{log}.nq"),
+                ("rdfm, without", partial(rdfm_read, f"{log}.nq")),
+                0.95,
+            )
+            for log in ("iot", "osm")
         ),
         Row(
             "nq read, batches (iot), with rdflib",

@@ -70,8 +70,8 @@ def validate(
 ) -> Validation:
     r"""Check logs. Report every error, and data that is legal but suspicious.
 
-    After an error, reading continues with the next message in text formats with message
-    boundaries, and with the next log in other formats.
+    After an error, reading continues with the next line in N-Triples and N-Quads, with the next
+    message in other text formats with message boundaries, and with the next log in other formats.
 
     Args:
         inputs: One or more inputs that `open_log` accepts.
@@ -117,6 +117,7 @@ def validate(
         strict=len(input_items) == 1,
         checks_marks=True,
         reject_unreadable=True,
+        skip_lines=True,
     )
     check_settings(input_items, settings, max_errors, max_warnings, "validate")
     stream_options = None if options_from is None else read_stream_options(options_from)
@@ -397,9 +398,9 @@ class Validation(LogCheck):
             )
         assert self.shapes is not None
         for number, message in enumerate(batch):
-            if self._has_enough_errors():
-                break
             index, byte_offset = batch.message_index(number), batch.byte_offset(number)
+            if self._has_enough_errors(index):
+                break
             stop = next_message_offset(batch, index)
             try:
                 results = self.shapes.results(message)

@@ -39,8 +39,8 @@ def command(
     """Check each INPUT: report every error with its position, and warn about suspicious data.
 
     INPUT is a file, folder, glob, tar archive, URL, or - for standard input. After an error,
-    checking continues with the next message if the format supports this, as N-Quads and TriG do,
-    and otherwise with the next input. Findings are printed to standard output in the form
+    checking continues with the next line in N-Triples and N-Quads, with the next message if the
+    format supports this, as TriG does, and otherwise with the next input. Findings are printed to standard output in the form
     FILE:LINE:COLUMN: error: TEXT (message 3) [RULE].
     """
     from rdfm.analysis.analysis_options import VALIDATE

@@ -59,7 +59,10 @@ WRITE_MODE = OptionSpec(
     default="append",
 )
 # Options of `convert` that have another name in Spark: (name, value) in rdfm and in Spark.
-RENAMED = {("on_error", "skip"): (MODE.name, "DROPMALFORMED")}
+RENAMED = {
+    ("on_error", "skip"): (MODE.name, "DROPMALFORMED"),
+    ("on_error", "skip-line"): ("skip_lines", "true"),
+}
 # Options of the functions on columns, in addition to the format's options.
 FUNCTION_OPTIONS = (STAGES["from_format"], STAGES["to"], MODE)
 _COMPRESSION = STAGES["compression"]
@@ -87,6 +90,12 @@ READING = {
             default="auto",
         ),
         MODE,
+        OptionSpec(
+            "skip_lines",
+            "switch",
+            "With DROPMALFORMED, skip only lines that are not statements, and keep the rest of their message (N-Triples, N-Quads).",
+            default=False,
+        ),
         OptionSpec(
             "column_name_of_corrupt_record",
             help="Name of the column for text that could not be read.",

@@ -256,7 +256,7 @@ INVALID_LOGS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("on_error", ["fail", "skip"])
+@pytest.mark.parametrize("on_error", ["fail", "skip", "skip-line"])
 @pytest.mark.parametrize("change", INVALID_LOGS)
 def test_errors_and_notes_do_not_depend_on_jobs(tmp_path, monkeypatch, change, on_error):
     monkeypatch.setattr(parallel, "MESSAGE_BYTES", 4000)

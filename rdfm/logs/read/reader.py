@@ -24,6 +24,7 @@ from rdfm.logs.input.driver import (
     ReadSettings,
     SkippedData,
     Source,
+    line_settings,
 )
 from rdfm.logs.input.inputs import Input, Readable
 from rdfm.logs.input.splits import Split
@@ -33,7 +34,7 @@ from rdfm.logs.read.frames import Tabular
 from rdfm.logs.reader_lock import LockedIterator, ReaderLock
 from rdfm.logs.stages.criteria import FilterStage, filter_values
 from rdfm.logs.stages.selection import parse_messages, select_slice, to_slice
-from rdfm.logs.stages.stage import Stage, run_stages
+from rdfm.logs.stages.stage import SkipErrors, Stage, Tally, run_stages
 from rdfm.message import AnyBatch, Message
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ def open_log(
     rows: Literal["messages", "quads"] = "messages",
     terms: Literal["ntriples", "structs"] = "ntriples",
     storage_options: Mapping[str, Any] | None = None,
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     **options: Unpack[ReadOptions],
 ) -> LogReader[Message]: ...
 @overload
@@ -87,6 +89,7 @@ def open_log(
     messages: str | int | None = None,
     terms: Literal["ntriples", "structs"] = "ntriples",
     storage_options: Mapping[str, Any] | None = None,
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     **options: Unpack[ReadOptions],
 ) -> LogReader[Patch]: ...
 @overload
@@ -99,6 +102,7 @@ def open_log(
     messages: str | int | None = None,
     terms: Literal["ntriples", "structs"] = "ntriples",
     storage_options: Mapping[str, Any] | None = None,
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     **options: Unpack[ReadOptions],
 ) -> ResultReader: ...
 def open_log(
@@ -113,6 +117,7 @@ def open_log(
     rows: Literal["messages", "quads"] = "messages",
     terms: Literal["ntriples", "structs"] = "ntriples",
     storage_options: Mapping[str, Any] | None = None,
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     **options: Unpack[ReadOptions],
 ) -> LogReader[Any]:
     r"""Open a log for reading; for a folder, a glob or a tar archive, all its logs in sequence.
@@ -141,6 +146,9 @@ def open_log(
             `retry`, the maximum number of consecutive attempts to reconnect; `token` and `headers`;
             and the files `tls_ca`, `tls_cert` and `tls_key`. For https and http: `headers`, the
             same files, and the timeouts `connect_seconds`, `first_byte_seconds` and `idle_seconds`.
+        on_error: "fail"; "skip" to skip messages with errors; or, for N-Triples and N-Quads,
+            "skip-line" to skip only lines that are not statements. The reader counts both, see
+            `skipped` and `skipped_lines`. Exceeding a limit is always an error.
         **options: Options of the format's decoder, such as `dialect`, `lenient` or
             `max_message_bytes` (in decoded bytes); see `rdfm.formats.find(name).spec.reads`. With
             several logs, each log uses those that its format supports.
@@ -172,15 +180,22 @@ def open_log(
     table = TableForm.from_options(rows, terms) if (rows, terms) != TableForm() else None
     in_parts = parts or (table is not None and table.rows == "quads")
     settings = ReadSettings(
-        format, options, compression, storage_options, split, "always" if in_parts else "never"
+        format,
+        options,
+        compression,
+        storage_options,
+        split,
+        "always" if in_parts else "never",
+        **line_settings(on_error),
     )
     reader: type[LogReader[Any]] = LogReader
     if kind == "results":
         from rdfm.logs.read.results import ResultReader  # which imports this module
 
         reader = ResultReader
+    handling = () if on_error == "fail" else (SkipErrors(),)
     if messages is None:
-        return reader(Driver([source], settings), table=table, kind=kind)
+        return reader(Driver([source], settings), handling, table=table, kind=kind)
     from rdfm.logs.read.seek import seek  # which imports this module
 
     if split is not None:
@@ -189,7 +204,7 @@ def open_log(
     split = seek(source, settings, to_slice(chosen), numbered=True)
     first = 0 if split is None else split.first_message_index or 0
     settings = replace(settings, split=split)
-    stages = (select_slice(chosen, first=first),)
+    stages = (*handling, select_slice(chosen, first=first))
     return reader(Driver([source], settings), stages, table=table, kind=kind)
 
 
@@ -238,6 +253,7 @@ class LogReader(Tabular, Generic[M]):
         self._first: AnyBatch | RdfmError | None = None  # already read, but not yet returned
         self._error: ReadError | None = None
         self._has_begun = self._has_ended = False
+        self._tally = Tally()
         self._header: Mapping[str, Any] = {}
         self._input: Input | None = None
         self._format: Format | None = None
@@ -271,6 +287,24 @@ class LogReader(Tabular, Generic[M]):
     def uncommitted_bytes(self) -> int:
         """Bytes at the ends of the logs opened so far that are not read: no run committed them."""
         return sum(self._driver.uncommitted.values())
+
+    @property
+    def skipped(self) -> int:
+        """Number of messages skipped so far because of an error (`on_error="skip"`).
+
+        With "skip-line", those in which an invalid line may have been a delimiter.
+        """
+        return self._tally.skipped
+
+    @property
+    def skipped_lines(self) -> int:
+        """Number of lines skipped so far (`on_error="skip-line"`)."""
+        return self._tally.skipped_lines
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """Texts of the first ten skipped errors."""
+        return tuple(self._tally.errors)
 
     @overload
     def batches(self: LogReader[Message]) -> Iterator[MessageBatch]: ...
@@ -435,6 +469,7 @@ class LogReader(Tabular, Generic[M]):
         """Return the next batch of the driver."""
         for item in self._items:
             self._begin_log(item.source)
+            self._tally.count(item)
             if isinstance(item, ReadError):
                 self._header, self._error = item.header, item
                 raise item.error

@@ -5,7 +5,10 @@
 //! - Cost: appending is a bounds check and a copy.
 //! - Law: limits apply to decoded bytes before they are stored.
 
+mod checkpoint;
 mod cut;
+
+pub use checkpoint::Checkpoint;
 
 use std::sync::Arc;
 

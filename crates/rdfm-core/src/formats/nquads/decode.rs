@@ -12,9 +12,9 @@
 use std::sync::Arc;
 
 use crate::codec::input::{Buffer, ReadError, Reader};
-use crate::codec::{Dialect, LogHeader, Observations};
+use crate::codec::{Dialect, LogHeader, Observations, SkippedLine};
 use crate::model::batch::MessageBatch;
-use crate::model::builder::BatchBuilder;
+use crate::model::builder::{BatchBuilder, Checkpoint};
 use crate::model::chars::BOM;
 use crate::model::error::ErrorClass;
 use crate::model::remedy::Reason;
@@ -26,6 +26,7 @@ use crate::syntax::ntriples::{StatementGrammar, StatementReader};
 use crate::syntax::text::dialect::{Delimiter, DelimiterEffect, Dialects, is_comment_delimiter};
 use crate::syntax::text::position::LinePosition;
 
+use super::bad_lines::BadLines;
 use super::options::LineReading;
 use super::skip::{KEPT, LineSkip};
 
@@ -47,8 +48,15 @@ pub struct LineReader {
     /// to the same line end.
     pub(super) after_cr: bool,
     /// Position of the line in which the open message began.
-    open: Option<LinePosition>,
+    pub(super) open: Option<LinePosition>,
+    pub(super) bad_lines: BadLines,
+    /// Start of the current line, if lines may be skipped.
+    line_start: Checkpoint,
+    /// Whether the line before this block was not valid UTF-8.
+    is_after_invalid: bool,
     pub(super) skip: Option<LineSkip>,
+    /// See [`Decoder::is_skip_cut`](crate::codec::Decoder::is_skip_cut).
+    pub(super) is_skip_cut: bool,
     /// The search for the first delimiter of the split, while it is running.
     pub(super) seek: Option<LineSkip>,
     /// End of the split.
@@ -64,6 +72,8 @@ enum BufferOutcome {
     Read,
     /// Lines were read, and a batch should be taken.
     Full,
+    /// Lines were read, and the skipped ones should be taken.
+    SkippedLines,
 }
 
 /// Number of unread bytes that are known to contain no line end.
@@ -148,7 +158,11 @@ impl LineReader {
             scanned: 0,
             after_cr: false,
             open: None,
+            bad_lines: BadLines::default(),
+            line_start: Checkpoint::default(),
+            is_after_invalid: false,
             skip: None,
+            is_skip_cut: false,
             seek: None,
             stop: options.split.map_or(u64::MAX, |split| split.stop),
             done: false,
@@ -195,7 +209,11 @@ impl LineReader {
     }
 
     /// Reads complete lines up to `end`, until a batch is full.
-    fn run(&mut self, input: &mut Buffer, end: usize) -> Lexed<BufferOutcome> {
+    fn run<const SKIP_LINES: bool>(
+        &mut self,
+        input: &mut Buffer,
+        end: usize,
+    ) -> Lexed<BufferOutcome> {
         let fixed = self.required_dialect(input.offset());
         let inner = self.is_inner_split();
         let graphs = self.graphs;
@@ -207,6 +225,7 @@ impl LineReader {
             position: here,
             after_cr,
             open,
+            line_start,
             stop,
             done,
             ..
@@ -217,16 +236,15 @@ impl LineReader {
         let is_past_split = offset >= *stop;
         let position = |index: usize| offset + (index - base) as u64;
         check_dialect(fixed, dialects, base)?;
-        let mut lines = 0;
-        let mut index = base;
+        let (mut index, mut lines) = (base, 0);
         while index < end {
             let line = index;
             input.index = line;
             if (end - line) as u64 > max_line {
-                let length = memchr::memchr2(b'\n', b'\r', &text[line..]);
-                if length.unwrap_or(end - line) as u64 > max_line {
-                    return Err(Box::new(too_long_error(line, max_line)));
-                }
+                check_line_length(text, line, max_line)?;
+            }
+            if SKIP_LINES {
+                *line_start = builder.checkpoint();
             }
             index = skip_space(text, index);
             let (mut ends, mut last) = (false, false);
@@ -306,6 +324,7 @@ impl LineReader {
             && let Some(index) = input.index(start.offset())
         {
             self.builder.discard_message();
+            self.bad_lines.truncate(start.offset());
             input.index = index;
             self.position = start;
             self.after_cr = false;
@@ -348,19 +367,11 @@ impl LineReader {
         from: usize,
         error: LexError,
     ) -> ReadError {
-        // An error at the end of the input may be due to truncation.
-        let class = match error.class {
-            ErrorClass::Malformed if error.index == input.bytes.len() => ErrorClass::Truncated,
-            class => class,
-        };
-        let rest = input.bytes.get(from..).unwrap_or_default();
-        let mut decode_error =
-            base.error(rest, error.index.saturating_sub(from), class, error.reason);
-        if self.is_inner_split() {
-            decode_error.position.line_column = None;
-        }
-        let start = is_near_start(input, self.open.take().as_ref());
-        let skip = LineSkip::after_error(&input.bytes[start..input.index]);
+        let mut decode_error = self.position_error(input, base, from, error);
+        let open = self.open.take();
+        let start = is_near_start(input, open.as_ref());
+        let is_cut = open.is_some_and(|open| input.index(open.offset()) != Some(start));
+        let skip = LineSkip::after_error(&input.bytes[start..input.index], is_cut);
         self.position = base.clone();
         self.position.advance(&input.bytes[from..input.index]);
         // A split in another dialect cannot continue: it would miss delimiters.
@@ -369,14 +380,47 @@ impl LineReader {
         decode_error
     }
 
+    /// Adds the position to an error. `base` is the position of byte `from`.
+    pub(super) fn position_error(
+        &self,
+        input: &Buffer,
+        base: &LinePosition,
+        from: usize,
+        error: LexError,
+    ) -> ReadError {
+        // An error at the end of the input may be due to truncation.
+        let class = match error.class {
+            ErrorClass::Malformed if error.index == input.bytes.len() => ErrorClass::Truncated,
+            class => class,
+        };
+        let rest = input.bytes.get(from..).unwrap_or_default();
+        let mut read_error =
+            base.error(rest, error.index.saturating_sub(from), class, error.reason);
+        if self.is_inner_split() {
+            read_error.position.line_column = None;
+        }
+        read_error
+    }
+
+    /// Index of the open or next message, if known.
+    pub(super) fn index(&self) -> Option<u64> {
+        self.knows_indices().then(|| self.builder.message_index())
+    }
+
     /// End of the complete lines that are valid UTF-8, and the error in the next line.
-    fn check_utf8(&self, input: &Buffer, end: usize) -> (usize, Option<Box<LexError>>) {
+    fn check_utf8(&mut self, input: &Buffer, end: usize) -> (usize, Option<Box<LexError>>) {
         let from = input.index;
         let text = input.bytes.get(from..end).unwrap_or_default();
-        if simdutf8::basic::from_utf8(text).is_ok() {
+        // The fast check always reads the entire block. After an invalid line, it would do so for
+        // every line.
+        if !self.is_after_invalid && simdutf8::basic::from_utf8(text).is_ok() {
             return (end, None);
         }
-        let bad = std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len);
+        let bad = std::str::from_utf8(text).map_err(|error| error.valid_up_to());
+        self.is_after_invalid = bad.is_err();
+        let Err(bad) = bad else {
+            return (end, None);
+        };
         let line = memchr::memrchr2(b'\n', b'\r', &text[..bad]).map_or(0, |before| before + 1);
         let rest = &text[line..];
         let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
@@ -403,13 +447,52 @@ impl LineReader {
             Err(_) => return Err(Box::new(too_long_error(input.index, max))),
         };
         let end = cut(input, end, self.stop);
-        let (end, error) = self.check_utf8(input, end);
-        let step = self.run(input, end)?;
-        match (step, error) {
-            (BufferOutcome::Read, Some(error)) => Err(error),
-            (step, _) => Ok(step),
+        let (end, mut invalid_line) = self.check_utf8(input, end);
+        loop {
+            let mut from = input.index;
+            let step = if self.options.skip_lines {
+                self.run::<true>(input, end)
+            } else {
+                self.run::<false>(input, end)
+            };
+            let error = match step {
+                Ok(BufferOutcome::Read) => match invalid_line.take() {
+                    // The position has advanced to this line.
+                    Some(error) => {
+                        from = input.index;
+                        error
+                    }
+                    None => return Ok(BufferOutcome::Read),
+                },
+                Ok(step) => return Ok(step),
+                Err(error) => error,
+            };
+            if !self.can_skip_line(input, &error) {
+                return Err(error);
+            }
+            if input.index < end {
+                self.builder.restore(&self.line_start);
+            }
+            self.skip_line(input, from, *error);
+            if self.bad_lines.is_full() {
+                return Ok(BufferOutcome::SkippedLines);
+            }
+            if input.index >= end {
+                return Ok(BufferOutcome::Read);
+            }
         }
     }
+}
+
+/// Checks the length of the line that begins at `line`.
+#[cold]
+fn check_line_length(text: &[u8], line: usize, max: u64) -> Lexed<()> {
+    let rest = &text[line..];
+    let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+    if length as u64 > max {
+        return Err(Box::new(too_long_error(line, max)));
+    }
+    Ok(())
 }
 
 /// Position after the line end, which is required here unless the text ends.
@@ -557,6 +640,8 @@ impl Reader for LineReader {
         self.scanned = 0;
         self.after_cr = false;
         self.open = None;
+        self.bad_lines = BadLines::default();
+        self.is_after_invalid = false;
         self.skip = None;
         self.seek = split.map(|_| LineSkip::skip_to_split());
         self.done = false;
@@ -566,7 +651,7 @@ impl Reader for LineReader {
         if !self.seek(input)? {
             return Ok(None);
         }
-        while !self.done {
+        while !self.done && !self.bad_lines.is_full() {
             // The LF of a CRLF that is split between two pieces belongs to a line that was already
             // counted.
             if self.after_cr && input.index < input.bytes.len() {
@@ -584,14 +669,19 @@ impl Reader for LineReader {
                     self.end_split(input);
                     None
                 }
-                Ok(BufferOutcome::Full) => self.take_full(input),
+                Ok(BufferOutcome::SkippedLines) if !self.builder.has_messages() => None,
+                Ok(BufferOutcome::Full | BufferOutcome::SkippedLines) => self.take_full(input),
                 Err(error) => return Err(self.fail(input, &base, from, *error)),
             };
             if batch.is_some() {
                 return Ok(batch);
             }
         }
-        Ok(self.builder.take())
+        Ok(if self.done { self.builder.take() } else { None })
+    }
+
+    fn take_skipped_lines(&mut self) -> Vec<SkippedLine> {
+        self.bad_lines.take()
     }
 
     /// A part of `MESSAGE` at the end of the log can only be a truncated delimiter.
@@ -604,6 +694,10 @@ impl Reader for LineReader {
 
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
         self.continue_skip(input)
+    }
+
+    fn is_skip_cut(&self) -> bool {
+        self.is_skip_cut
     }
 
     fn first_byte(&self) -> u64 {

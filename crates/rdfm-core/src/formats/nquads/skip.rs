@@ -25,6 +25,8 @@ pub(super) struct LineSkip {
     bytes: Vec<u8>,
     /// Maximum number of bytes to keep.
     max_bytes: usize,
+    /// Whether bytes were not kept.
+    is_cut: bool,
     /// Whether the rest of the current line is ignored, because it is too long or belongs to the
     /// previous split.
     inside: bool,
@@ -54,11 +56,13 @@ pub(super) enum LineEffect {
 }
 
 impl LineSkip {
-    /// Creates a skip after an error. `before` is the text before the line with the error.
-    pub fn after_error(before: &[u8]) -> Self {
+    /// Creates a skip after an error. `before` is the text before the line with the error, and
+    /// `is_cut` is true if the message began before that text.
+    pub fn after_error(before: &[u8], is_cut: bool) -> Self {
         let mut skip = Self {
             bytes: Vec::new(),
             max_bytes: KEPT,
+            is_cut,
             inside: false,
         };
         skip.add(before);
@@ -71,12 +75,14 @@ impl LineSkip {
         Self {
             bytes: Vec::new(),
             max_bytes: 0,
+            is_cut: false,
             inside: true,
         }
     }
 
     fn add(&mut self, bytes: &[u8]) {
         let room = self.max_bytes.saturating_sub(self.bytes.len());
+        self.is_cut |= bytes.len() > room;
         self.bytes
             .extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
@@ -100,6 +106,7 @@ impl LineReader {
             SkipOutcome::Delimiter(line) if line >= self.stop => self.end_split(input),
             SkipOutcome::Delimiter(_) | SkipOutcome::End => {}
         }
+        self.is_skip_cut = skip.is_cut;
         Ok(Some(skip.bytes))
     }
 
