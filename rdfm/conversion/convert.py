@@ -200,13 +200,14 @@ def plan(
     filtering = (FilterStage(stages),) if filters else ()
     target = Target(output, target_format, options_by_component.writes, shape)
     canonical = canonical_stages(stages, target_format.spec, options_by_component.writes)
-    # A filter and a canonical form need the complete message.
-    needs_messages = filters or bool(canonical)
+    # Most filters and a canonical form need the complete message.
+    needs_messages = not all(stage.accepts_parts for stage in filtering) or bool(canonical)
     group_by = stages.get("group_by") or "message"
     is_regrouped = group_by != "message"
     stays_flat = (
         target.may_stay_flat
         and not needs_messages
+        and not filters
         and not is_regrouped
         and len(inputs) == 1
         and not is_folder_or_glob(inputs[0])

@@ -107,16 +107,20 @@ def _count_matches(inputs: list[Readable], options: Mapping[str, Any]) -> Conver
                 f"{spell_option(name)} applies to output, but counting writes no output"
             )
     message_per_file = stages.get("message_per_file", False)
+    filtering = FilterStage(stages)
+    skip_errors = stages.get("on_error") == "skip"
+    # Quads of a message that turns out to be invalid must not be counted.
+    in_parts = filtering.accepts_parts and not skip_errors
     settings = ReadSettings(
-        stages.get("from_format"), reads, message_per_file=message_per_file, needs_logs=True
+        stages.get("from_format"),
+        reads,
+        parts="always" if in_parts else "never",
+        message_per_file=message_per_file,
+        needs_logs=True,
     )
     driver = Driver(inputs, settings)
     limit = stages.get("take")
-    line = (
-        SkipErrors(skip=stages.get("on_error") == "skip"),
-        FilterStage(stages),
-        select_slice(slice(0, limit)),
-    )
+    line = (SkipErrors(skip=skip_errors), filtering, select_slice(slice(0, limit)))
     tally = Tally()
     message_count = quads = bytes_in = 0
     start = time.perf_counter()
@@ -126,7 +130,7 @@ def _count_matches(inputs: list[Readable], options: Mapping[str, Any]) -> Conver
             if isinstance(item, ReadBatch):
                 bytes_in = item.bytes_in
                 if item.batch is not None:
-                    message_count += len(item.batch)
+                    message_count += len(item.batch) - item.batch.continued
                     quads += item.batch.record_count
     finally:
         driver.close()

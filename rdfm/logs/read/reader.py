@@ -353,7 +353,8 @@ class LogReader(Tabular, Generic[M]):
                 match the text of a literal object. `after` and `before` are dates or times for the
                 object of the predicate `time`, which may be in another quad of the message. `where`
                 is an ASK query. `invert=True` keeps the messages that do not match, `quads=True`
-                only the matching quads of each message.
+                only the matching quads of each message. Messages that are read in parts, or as
+                quad rows, need `quads=True`, with criteria that apply to a single quad.
 
         Raises:
             OptionError: If a criterion is not a valid term, expression or time, or none is given.
