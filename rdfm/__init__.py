@@ -83,6 +83,8 @@ if TYPE_CHECKING:
     from rdfm.logs.read.plan import plan_splits
     from rdfm.logs.read.reader import LogReader, open_log
     from rdfm.logs.read.results import ResultReader
+    from rdfm.logs.read.scan import LogScan, scan
+    from rdfm.logs.read.scan_polars import scan_polars
     from rdfm.logs.write.writer import LogWriter, create_log
     from rdfm.message import Message, Operation, Patch, Row
     from rdfm.sparql.query import ask, construct, query, select
@@ -104,6 +106,7 @@ __all__ = [
     "LogBusyError",
     "LogDiff",
     "LogReader",
+    "LogScan",
     "LogWriter",
     "Message",
     "MessageBatch",
@@ -149,6 +152,8 @@ __all__ = [
     "plan_splits",
     "query",
     "regroup",
+    "scan",
+    "scan_polars",
     "select",
     "serve",
     "statistics",
@@ -201,6 +206,8 @@ _NAMES_BY_MODULE = {
     "logs.read.plan": ["plan_splits"],
     "logs.read.reader": ["LogReader", "open_log"],
     "logs.read.results": ["ResultReader"],
+    "logs.read.scan": ["LogScan", "scan"],
+    "logs.read.scan_polars": ["scan_polars"],
     "logs.write.writer": ["LogWriter", "create_log"],
     "sparql.query": ["ask", "construct", "query", "select"],
     "sparql.solutions": ["Solutions"],
