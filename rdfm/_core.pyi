@@ -7,6 +7,7 @@ from typing import Literal as OneOf
 from typing_extensions import Buffer
 
 from rdfm.errors import EncodeError, LimitError
+from rdfm.literals import PythonValue
 from rdfm.message import AnyBatch, Message, OperationTuple, Patch
 
 __all__ = [
@@ -137,6 +138,8 @@ class Literal:
     def direction(self) -> OneOf["ltr", "rtl"] | None: ...
     @property
     def datatype(self) -> Iri: ...  # xsd:string, rdf:langString, rdf:dirLangString or as given
+    # the literal itself if no Python value represents it exactly
+    def to_python(self) -> PythonValue: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __lt__(self, other: Term, /) -> bool: ...
