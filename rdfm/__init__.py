@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from rdfm.logs.read.scan_polars import scan_polars
     from rdfm.logs.write.writer import LogWriter, create_log
     from rdfm.message import Message, Operation, Patch, Row
+    from rdfm.sparql.entity_table import EntityTable, table
     from rdfm.sparql.query import ask, construct, query, select
     from rdfm.sparql.solutions import Solutions
 
@@ -96,6 +97,7 @@ __all__ = [
     "ConvertOptions",
     "DecodeError",
     "EncodeError",
+    "EntityTable",
     "FilterOptions",
     "Finding",
     "Inspection",
@@ -157,6 +159,7 @@ __all__ = [
     "select",
     "serve",
     "statistics",
+    "table",
     "validate",
 ]
 
@@ -209,6 +212,7 @@ _NAMES_BY_MODULE = {
     "logs.read.scan": ["LogScan", "scan"],
     "logs.read.scan_polars": ["scan_polars"],
     "logs.write.writer": ["LogWriter", "create_log"],
+    "sparql.entity_table": ["EntityTable", "table"],
     "sparql.query": ["ask", "construct", "query", "select"],
     "sparql.solutions": ["Solutions"],
     "message": ["Message", "Operation", "Patch", "Row"],

@@ -570,7 +570,7 @@ class LogQuery:
         )
 
     def _create_columns(self) -> Columns:
-        return Columns(self.query, self._types, whole=self.whole, skips=self._skips)
+        return Columns(self.query.variables, self._types, whole=self.whole, skips=self._skips)
 
     # --- for programs ---
 

@@ -34,6 +34,7 @@ RDFM_NAMES = [
     "ConvertOptions",
     "DecodeError",
     "EncodeError",
+    "EntityTable",
     "FilterOptions",
     "Finding",
     "Inspection",
@@ -95,6 +96,7 @@ RDFM_NAMES = [
     "select",
     "serve",
     "statistics",
+    "table",
     "validate",
 ]
 
