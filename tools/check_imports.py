@@ -50,7 +50,7 @@ TEST = "#[cfg(test)]"
 OUTSIDE = re.compile(r"\b(?:pyo3|std::(?:fs|net|process|env))\b")
 PACKAGE = [
     {"errors", "_core"},
-    {"literals", "message"},
+    {"literals", "message", "notebook"},
     {"storage", "compare"},
     {"interop", "formats"},
     {"logs"},

@@ -17,6 +17,7 @@ from rdfm.logs.input.driver import Driver, ReadError, ReadSettings, SkippedData,
 from rdfm.logs.input.inputs import Input, Readable
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.notes import Notes
+from rdfm.notebook import html_fields, summary_line
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions
@@ -131,6 +132,23 @@ class Inspection:
     def to_dict(self) -> dict[str, Any]:
         """Return the report as a dictionary that can be serialized as JSON."""
         return asdict(self)
+
+    def __repr__(self) -> str:
+        """Return a string such as `<Inspection of a.nq: nq, 3 messages, 5 quads>`."""
+        return summary_line(
+            "Inspection",
+            f"of {self.source}",
+            (
+                self.format,
+                f"{self.messages:,} {'rows' if self.kind == 'results' else self.kind}",
+                f"{self.quads:,} quads" if self.kind != "results" else "",
+                "an error" if self.error else "",
+            ),
+        )
+
+    def _repr_html_(self) -> str:
+        """An HTML table for notebooks."""
+        return html_fields(f"Inspection of {self.source}", vars(self))
 
 
 def inspect(

@@ -18,6 +18,7 @@ from rdfm.logs.read.reader import LogReader
 from rdfm.logs.read.rows import RowReader, run_row_stages
 from rdfm.logs.reader_lock import LockedIterator
 from rdfm.logs.stages.stage import SkipErrors, Stage, Tally
+from rdfm.notebook import MAX_ROWS, html_rows
 from rdfm.sparql.query_stage import QueryStage, SolutionBatch
 from rdfm.sparql.tables import Columns
 
@@ -278,3 +279,11 @@ class Solutions(RowReader):
     def __repr__(self) -> str:
         """Return a short description, such as `<Solutions of x.nq: s, time>`."""
         return f"<Solutions of {self._name}: {', '.join(self.variables)}>"
+
+    def _repr_html_(self) -> str:
+        """An HTML table for notebooks: the rows that are already buffered. Reads nothing."""
+        if not self._converted:
+            return html_rows(f"{self!r}: not read", self.variables, (), 0)
+        rows = self._converted[0].slice(0, MAX_ROWS)
+        cells = [list(row.values()) for row in rows.to_pylist()]
+        return html_rows(repr(self), rows.schema.names, cells)
