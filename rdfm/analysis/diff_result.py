@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rdfm.errors import Remedy
-from rdfm.notebook import MAX_ROWS, html_fields, html_rows, summary_line
+from rdfm.logs.notebook import MAX_ROWS, html_fields, html_rows, summary_line
 
 __all__ = ["Kind", "LogDiff", "MessageDiff"]
 

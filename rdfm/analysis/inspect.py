@@ -6,7 +6,7 @@ Cost: memory for one batch, and for the counts of at most 16,384 names (2 MiB) p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -15,9 +15,9 @@ from rdfm.errors import DecodeError, OptionError, RdfmError
 from rdfm.logs.counters import CounterRange
 from rdfm.logs.input.driver import Driver, ReadError, ReadSettings, SkippedData, Source
 from rdfm.logs.input.inputs import Input, Readable
-from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.progress import Progress, ProgressFunction, Reporter, total_bytes
+from rdfm.logs.notebook import html_fields, summary_line
 from rdfm.logs.notes import Notes
-from rdfm.notebook import html_fields, summary_line
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions
@@ -156,7 +156,7 @@ def inspect(
     format: str | None = None,
     *,
     top: int = TOP,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> Inspection:
     """Read a log to its end, or to its first error, and summarize it.
@@ -167,7 +167,7 @@ def inspect(
             content.
         top: Number of names to return in each list: predicates, datatypes, metadata keys and header
             keys.
-        progress: Called about ten times a second.
+        progress: True for a progress bar, or a function to call about ten times per second.
         **options: Options of the decoder of the format.
 
     Raises:

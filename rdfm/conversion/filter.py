@@ -6,7 +6,7 @@ In: logs. Out: one log and a `ConversionSummary`, or the number of matching mess
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm.conversion.convert import plan
@@ -16,7 +16,7 @@ from rdfm.conversion.summary import ConversionSummary
 from rdfm.errors import OptionError, spell_option
 from rdfm.logs.input.driver import Driver, ReadBatch, ReadSettings
 from rdfm.logs.input.inputs import Readable, input_list
-from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.progress import ProgressFunction, Reporter, total_bytes
 from rdfm.logs.stages.criteria import FILTERING, FilterStage
 from rdfm.logs.stages.selection import select_slice
 from rdfm.logs.stages.stage import SkipErrors, Tally, run_stages
@@ -48,7 +48,7 @@ def filter(
     inputs: Readable | Sequence[Readable],
     output: Writable | None = None,
     *,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[FilterOptions],
 ) -> ConversionSummary:
     r"""Write the messages of logs with a quad that matches all criteria to one log, in order.
@@ -58,8 +58,8 @@ def filter(
     Args:
         inputs: Inputs that `open_log` accepts, or a list of them.
         output: As in `convert`. By default, the messages are only counted.
-        progress: Function to call about ten times per second. Not called if messages are only
-            counted.
+        progress: True for a progress bar, or a function to call about ten times per second. Ignored
+            if messages are only counted.
         **options: The criteria of `LogReader.filter`; and `from_format`, `to`, `message_per_file`,
             `take`, `on_error`, `compression`, `split_messages`, `split_bytes`, `overwrite`,
             `keep_partial` and the options of the formats, as in `convert`.

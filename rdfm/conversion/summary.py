@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rdfm.notebook import html_fields, summary_line
+from rdfm.logs.notebook import html_fields, summary_line
 
 __all__ = ["ConversionSummary"]
 

@@ -7,7 +7,7 @@ Law: Python and the command line return the same rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
@@ -18,7 +18,7 @@ from rdfm.conversion.tables import TableBatch, create_computed_output
 from rdfm.errors import OptionError, Remedy, spell_option
 from rdfm.logs.input.driver import Driver, Item, ReadBatch, ReadSettings, SkippedData
 from rdfm.logs.input.inputs import Readable, input_list, may_be_endless
-from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.progress import ProgressFunction, Reporter, total_bytes
 from rdfm.logs.read.frames import Tabular, require_package
 from rdfm.logs.read.rows import run_row_stages
 from rdfm.logs.stages.stage import SkipErrors, Stage, Tally
@@ -326,9 +326,7 @@ class EntityTable(Tabular):
         self._options |= options
         self._stages["to"] = options["to"]
 
-    def write(
-        self, output: Writable, *, progress: Callable[[Progress], None] | None = None
-    ) -> QueryOutput:
+    def write(self, output: Writable, *, progress: ProgressFunction = None) -> QueryOutput:
         """Write the rows.
 
         Args:

@@ -7,7 +7,7 @@ Law: Python and the command line return the same results.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 from rdfm._core import Query
@@ -18,7 +18,7 @@ from rdfm.conversion.tables import create_computed_output
 from rdfm.errors import OptionError, QueryError, Remedy, spell_option
 from rdfm.logs.input.driver import Driver, ReadBatch, ReadSettings
 from rdfm.logs.input.inputs import Readable, input_list
-from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.progress import Progress, ProgressFunction, Reporter, total_bytes
 from rdfm.logs.read.reader import LogReader
 from rdfm.logs.stages.stage import Stage, Tally, Watcher
 from rdfm.logs.write.output import Writable, output_format
@@ -75,6 +75,7 @@ def query(
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> Solutions | LogReader | Answer:
     r"""Run a SPARQL query on each message of logs, or on all messages as one dataset.
@@ -105,6 +106,7 @@ def query(
         format: Format of the logs or of `solutions`. Detected for each input by default.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
+        progress: As in `convert`: True for a progress bar, or a function.
         **options: Options of the formats' decoders. Each log uses those that its format supports.
 
     Returns:
@@ -142,10 +144,10 @@ def query(
     storage = {"compression": compression, "storage_options": storage_options}
     log_query = LogQuery(query, logs, query_options, solutions, storage)
     if log_query.query.kind == "select":
-        return log_query.solutions()
+        return log_query.solutions(progress)
     if log_query.query.kind == "construct":
-        return log_query.log()
-    return log_query.answer()
+        return log_query.log(progress)
+    return log_query.answer(progress)
 
 
 def select(
@@ -163,6 +165,7 @@ def select(
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> Solutions:
     r"""Run a SELECT query on each message of logs, or on all messages as one dataset.
@@ -181,6 +184,7 @@ def select(
         format: Format of the logs. Detected for each input by default.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
+        progress: As in `convert`: True for a progress bar, or a function.
         **options: Options of the formats' decoders.
 
     Returns:
@@ -209,7 +213,7 @@ def select(
         **options,
     }
     storage = {"compression": compression, "storage_options": storage_options}
-    return LogQuery(query, logs, query_options, storage=storage, kind="select").solutions()
+    return LogQuery(query, logs, query_options, storage=storage, kind="select").solutions(progress)
 
 
 def construct(
@@ -228,6 +232,7 @@ def construct(
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> LogReader:
     r"""Run a CONSTRUCT query on each message of logs, or on all messages as one dataset.
@@ -247,6 +252,7 @@ def construct(
         format: Format of the logs or of `solutions`. Detected for each input by default.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
+        progress: As in `convert`: True for a progress bar, or a function.
         **options: Options of the formats' decoders.
 
     Returns:
@@ -275,7 +281,7 @@ def construct(
         **options,
     }
     storage = {"compression": compression, "storage_options": storage_options}
-    return LogQuery(query, logs, query_options, solutions, storage, kind="construct").log()
+    return LogQuery(query, logs, query_options, solutions, storage, kind="construct").log(progress)
 
 
 @overload
@@ -293,6 +299,7 @@ def ask(
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> bool: ...
 @overload
@@ -310,6 +317,7 @@ def ask(
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> list[int] | list[tuple[str, int]]: ...
 @overload
@@ -327,6 +335,7 @@ def ask(
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> Answer: ...
 def ask(
@@ -343,6 +352,7 @@ def ask(
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> Answer:
     r"""Run an ASK query on each message of logs, or on all messages as one dataset.
@@ -360,6 +370,7 @@ def ask(
         format: Format of the logs. Detected for each input by default.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
+        progress: As in `convert`: True for a progress bar, or a function.
         **options: Options of the formats' decoders.
 
     Returns:
@@ -389,7 +400,7 @@ def ask(
         **options,
     }
     storage = {"compression": compression, "storage_options": storage_options}
-    return LogQuery(query, logs, query_options, storage=storage, kind="ask").answer()
+    return LogQuery(query, logs, query_options, storage=storage, kind="ask").answer(progress)
 
 
 class QueryStream(NamedTuple):
@@ -572,48 +583,12 @@ class LogQuery:
     def _create_columns(self) -> Columns:
         return Columns(self.query.variables, self._types, whole=self.whole, skips=self._skips)
 
-    # --- for programs ---
-
-    def solutions(self) -> Solutions:
-        """Return the rows of SELECT."""
-        reader = self._create_reading_driver() if self._log is None else self._log
-        return Solutions(
-            self._create_query_stage(),
-            self._create_columns(),
-            reader,
-            skips=self._skips,
-            infers=self._infers,
-        )
-
-    def log(self) -> LogReader:
-        """Return the messages of CONSTRUCT."""
-        if self._log is not None:
-            return self._log._with_stages(self._create_query_stage())
-        return LogReader(self._create_reading_driver(), (self._create_query_stage(),))
-
-    def answer(self) -> Answer:
-        """Return the answer to an ASK query."""
-        reader = self._create_reading_driver() if self._log is None else self._log
-        batches = list(solve(self._create_query_stage(), reader, Tally(), skips=self._skips))
-        if self.whole:
-            return bool(batches)
-        if reader.several:
-            return [(rows.source, index) for rows in batches for index in rows.indexes]
-        return [index for rows in batches for index in rows.indexes]
-
-    # --- for the command ---
-
-    def stream(self, progress: Callable[[Progress], None] | None = None) -> QueryStream:
-        """Start the query and return the solutions of SELECT or ASK as a stream.
-
-        Args:
-            progress: As in `convert`.
-        """
-        if self._types:
-            raise OptionError(_ONLY_TABLES)
-        querying, driver, tally = self._create_query_stage(), self._create_reading_driver(), Tally()
+    def _watchers(self, progress: ProgressFunction) -> tuple[Watcher, ...]:
+        """Return the stage that reports the progress of reading, if that is requested."""
         report = Reporter(progress)
-        total = None if progress is None else total_bytes(self._inputs)
+        if progress is None:
+            return ()
+        total = total_bytes(self._inputs) if self._inputs else None
         bytes_in = messages = quads = 0
 
         def count(item: ReadBatch) -> None:
@@ -625,13 +600,65 @@ class LogQuery:
             report(lambda: Progress(bytes_in, total, messages, quads))
 
         def end() -> None:
-            if self.whole:
-                report(
-                    lambda: Progress(bytes_in, total, messages, quads, evaluating=True), force=True
-                )
+            report(
+                lambda: Progress(bytes_in, total, messages, quads, evaluating=self.whole),
+                force=True,
+            )
 
-        watcher = Watcher(count, end)
-        batches = solve(querying, driver, tally, skips=self._skips, stages_before=(watcher,))
+        return (Watcher(count, end),)
+
+    # --- for programs ---
+
+    def solutions(self, progress: ProgressFunction = None) -> Solutions:
+        """Return the rows of SELECT."""
+        reader = self._create_reading_driver() if self._log is None else self._log
+        return Solutions(
+            self._create_query_stage(),
+            self._create_columns(),
+            reader,
+            skips=self._skips,
+            infers=self._infers,
+            stages_before=self._watchers(progress),
+        )
+
+    def log(self, progress: ProgressFunction = None) -> LogReader:
+        """Return the messages of CONSTRUCT."""
+        stages = (*self._watchers(progress), self._create_query_stage())
+        if self._log is not None:
+            return self._log._with_stages(*stages)
+        return LogReader(self._create_reading_driver(), stages)
+
+    def answer(self, progress: ProgressFunction = None) -> Answer:
+        """Return the answer to an ASK query."""
+        reader = self._create_reading_driver() if self._log is None else self._log
+        solutions = solve(
+            self._create_query_stage(),
+            reader,
+            Tally(),
+            skips=self._skips,
+            stages_before=self._watchers(progress),
+        )
+        batches = list(solutions)
+        if self.whole:
+            return bool(batches)
+        if reader.several:
+            return [(rows.source, index) for rows in batches for index in rows.indexes]
+        return [index for rows in batches for index in rows.indexes]
+
+    # --- for the command ---
+
+    def stream(self, progress: ProgressFunction = None) -> QueryStream:
+        """Start the query and return the solutions of SELECT or ASK as a stream.
+
+        Args:
+            progress: As in `convert`.
+        """
+        if self._types:
+            raise OptionError(_ONLY_TABLES)
+        querying, driver, tally = self._create_query_stage(), self._create_reading_driver(), Tally()
+        batches = solve(
+            querying, driver, tally, skips=self._skips, stages_before=self._watchers(progress)
+        )
         return QueryStream(batches, querying, driver, tally)
 
     def add(self, options: Mapping[str, Any]) -> None:
@@ -646,9 +673,7 @@ class LogQuery:
         )
         return UNION_GRAPHS if is_missing else None
 
-    def write(
-        self, output: Writable, *, progress: Callable[[Progress], None] | None = None
-    ) -> QueryOutput:
+    def write(self, output: Writable, *, progress: ProgressFunction = None) -> QueryOutput:
         """Write the rows of SELECT, or the messages of CONSTRUCT.
 
         Args:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rdfm.errors import OptionError, RdfmError
 from rdfm.logs.input.driver import Driver
+from rdfm.logs.notebook import MAX_ROWS, html_rows
 from rdfm.logs.read.frames import require_package
 from rdfm.logs.read.reader import LogReader
 from rdfm.logs.read.rows import RowReader, run_row_stages
 from rdfm.logs.reader_lock import LockedIterator
 from rdfm.logs.stages.stage import SkipErrors, Stage, Tally
-from rdfm.notebook import MAX_ROWS, html_rows
 from rdfm.sparql.query_stage import QueryStage, SolutionBatch
 from rdfm.sparql.tables import Columns
 
@@ -76,6 +76,7 @@ class Solutions(RowReader):
         *,
         skips: bool = False,
         infers: bool = False,
+        stages_before: Sequence[Stage] = (),
     ) -> None:
         """Open the input. Use `rdfm.select` instead.
 
@@ -85,8 +86,9 @@ class Solutions(RowReader):
             driver: Driver that reads the logs, or an open log.
             skips: Whether to skip invalid messages.
             infers: Whether `to_arrow`, `to_pandas` and `to_polars` infer types by default.
+            stages_before: Stages to run before the query.
         """
-        super().__init__(driver, (SkipErrors(skip=skips), querying))
+        super().__init__(driver, (*stages_before, SkipErrors(skip=skips), querying))
         self.variables = tuple(querying.query.variables)
         self._columns = columns
         self._nulls = 0
