@@ -50,7 +50,7 @@ TEST = "#[cfg(test)]"
 OUTSIDE = re.compile(r"\b(?:pyo3|std::(?:fs|net|process|env))\b")
 PACKAGE = [
     {"errors", "_core"},
-    {"message"},
+    {"literals", "message"},
     {"storage", "compare"},
     {"interop", "formats"},
     {"logs"},
@@ -67,6 +67,7 @@ LOGS = [
         "counters",
         "journal",
         "kinds",
+        "notebook",
         "notes",
         "options",
         "positions",

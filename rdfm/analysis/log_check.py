@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -35,7 +35,7 @@ from rdfm.logs.input.driver import (
     Source,
 )
 from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob
-from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.progress import Progress, ProgressFunction, Reporter, total_bytes
 from rdfm.logs.journal import byte_count
 from rdfm.logs.positions import Lines
 from rdfm.message import AnyBatch
@@ -152,7 +152,7 @@ class LogCheck:
         strict: Whether warnings count as errors.
         max_errors: Number of errors after which the check stops.
         max_warnings: Number of warnings to return for each rule. Further warnings are only counted.
-        progress: Function to call about ten times per second.
+        progress: True for a progress bar, or a function to call about ten times per second.
     """
 
     _RULES: ClassVar[Mapping[str, Rule]] = READING_RULES
@@ -164,7 +164,7 @@ class LogCheck:
     strict: bool = False
     max_errors: int | None = None
     max_warnings: int = MAX_WARNINGS
-    progress: Callable[[Progress], None] | None = field(default=None, repr=False)
+    progress: ProgressFunction = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Initialize the counts."""

@@ -9,7 +9,7 @@ Law: an error ends an input only if the rest of it cannot be read, and never aff
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -31,7 +31,7 @@ from rdfm.errors import (
 )
 from rdfm.logs.input.driver import ReadBatch, ReadError, ReadSettings, Source
 from rdfm.logs.input.inputs import Readable, input_list
-from rdfm.logs.input.progress import Progress
+from rdfm.logs.input.progress import ProgressFunction
 from rdfm.logs.positions import Lines
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def validate(
     shapes: Readable | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> Validation:
     r"""Check logs. Report every error, and data that is legal but suspicious.
@@ -87,7 +87,7 @@ def validate(
             is the union of its graphs.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
-        progress: Called about ten times a second.
+        progress: True for a progress bar, or a function to call about ten times per second.
         **options: Options of the decoders. Each log uses the options that its format supports.
 
     Returns:

@@ -5,7 +5,7 @@ In: logs in any format. Out: one log in another format, and a `ConversionSummary
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm import formats
@@ -21,7 +21,7 @@ from rdfm.errors import OptionError, spell_option
 from rdfm.formats import OptionSpec
 from rdfm.logs.input.driver import Driver, ReadSettings, line_settings
 from rdfm.logs.input.inputs import Readable, input_list, is_folder_or_glob
-from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.progress import ProgressFunction, Reporter, total_bytes
 from rdfm.logs.stages.criteria import FILTERING, FilterStage
 from rdfm.logs.write.append import AppendSettings
 from rdfm.logs.write.keyed import SplitBy
@@ -48,7 +48,7 @@ def convert(
     inputs: Readable | Sequence[Readable],
     output: Writable,
     *,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ConvertOptions],
 ) -> ConversionSummary:
     """Convert logs to one log in another format, or to a folder or archive of logs.
@@ -63,7 +63,7 @@ def convert(
         output: A path, or a binary file object. A folder (`out/`) gets one file per message, or
             files of several messages with `split_messages` or `split_bytes`. A tar archive
             (`out.tar.gz`) gets one member per message.
-        progress: Function to call about ten times per second.
+        progress: True for a progress bar, or a function to call about ten times per second.
         **options: Options of the formats (`rdfm.formats.find(name).spec`) and of the conversion,
             as values or as text. `from_NAME` applies to the input and `to_NAME` to the output.
             `NAME` applies to the side that has the option. If both sides have it, `NAME` is
@@ -208,13 +208,14 @@ def plan(
     filtering = (FilterStage(stages),) if filters else ()
     canonical = canonical_stages(stages, target_format.spec, options_by_component.writes)
     target = Target(output, target_format, options_by_component.writes, shape)
-    # A filter and a canonical form need the complete message.
-    needs_messages = filters or bool(canonical)
+    # Most filters and a canonical form need the complete message.
+    needs_messages = not all(stage.accepts_parts for stage in filtering) or bool(canonical)
     group_by = stages.get("group_by") or "message"
     is_regrouped = group_by != "message"
     stays_flat = (
         target.may_stay_flat
         and not needs_messages
+        and not filters
         and not is_regrouped
         and len(inputs) == 1
         and not is_folder_or_glob(inputs[0])

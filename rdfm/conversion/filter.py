@@ -6,7 +6,7 @@ In: logs. Out: one log and a `ConversionSummary`, or the number of matching mess
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm.conversion.convert import plan
@@ -17,7 +17,7 @@ from rdfm.conversion.summary import ConversionSummary
 from rdfm.errors import OptionError, spell_option
 from rdfm.logs.input.driver import Driver, ReadBatch, ReadSettings, line_settings
 from rdfm.logs.input.inputs import Readable, input_list
-from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.progress import ProgressFunction, Reporter, total_bytes
 from rdfm.logs.stages.criteria import FILTERING, FilterStage
 from rdfm.logs.stages.selection import select_slice
 from rdfm.logs.stages.stage import SkipErrors, Tally, run_stages
@@ -49,7 +49,7 @@ def filter(
     inputs: Readable | Sequence[Readable],
     output: Writable | None = None,
     *,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[FilterOptions],
 ) -> ConversionSummary:
     r"""Write the messages of logs with a quad that matches all criteria to one log, in order.
@@ -59,8 +59,8 @@ def filter(
     Args:
         inputs: Inputs that `open_log` accepts, or a list of them.
         output: As in `convert`. By default, the messages are only counted.
-        progress: Function to call about ten times per second. Not called if messages are only
-            counted.
+        progress: True for a progress bar, or a function to call about ten times per second. Ignored
+            if messages are only counted.
         **options: The criteria of `LogReader.filter`; and `from_format`, `to`, `message_per_file`,
             `take`, `on_error`, `max_errors`, `rejects`, `compression`, `split_messages`, `split_bytes`, `overwrite`,
             `keep_partial` and the options of the formats, as in `convert`.
@@ -108,10 +108,14 @@ def _count_matches(inputs: list[Readable], options: Mapping[str, Any]) -> Conver
                 f"{spell_option(name)} applies to output, but counting writes no output"
             )
     message_per_file = stages.get("message_per_file", False)
+    filtering = FilterStage(stages)
     on_error = stages.get("on_error", "fail")
+    # Quads of a message that turns out to be invalid must not be counted.
+    in_parts = filtering.accepts_parts and on_error != "skip"
     settings = ReadSettings(
         stages.get("from_format"),
         reads,
+        parts="always" if in_parts else "never",
         message_per_file=message_per_file,
         needs_logs=True,
         **line_settings(on_error, rejects="rejects" in stages),
@@ -124,7 +128,7 @@ def _count_matches(inputs: list[Readable], options: Mapping[str, Any]) -> Conver
     line = (
         SkipErrors(skip=on_error != "fail", keeps_data="rejects" in stages),
         skipping,
-        FilterStage(stages),
+        filtering,
         select_slice(slice(0, limit)),
     )
     message_count = quads = bytes_in = 0
@@ -136,7 +140,7 @@ def _count_matches(inputs: list[Readable], options: Mapping[str, Any]) -> Conver
                 if isinstance(item, ReadBatch):
                     bytes_in = item.bytes_in
                     if item.batch is not None:
-                        message_count += len(item.batch)
+                        message_count += len(item.batch) - item.batch.continued
                         quads += item.batch.record_count
     finally:
         driver.close()

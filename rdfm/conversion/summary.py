@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from rdfm.logs.notebook import html_fields, summary_line
+
 __all__ = ["ConversionSummary"]
 
 
@@ -53,3 +55,24 @@ class ConversionSummary:
     kind: str = "messages"
     counters: tuple[int, int] | None = None
     uncommitted_bytes: int = 0
+
+    def __repr__(self) -> str:
+        """Return a string such as `<ConversionSummary: 3 messages, 2 quads>`."""
+        records = {"messages": "quads", "patches": "operations"}.get(self.kind)
+        return summary_line(
+            "ConversionSummary",
+            "",
+            (
+                f"{self.messages:,} {'rows' if self.kind == 'results' else self.kind}",
+                f"{self.quads:,} {records}" if records else "",
+                f"{self.bytes_in:,} bytes to {self.bytes_out:,} bytes",
+                f"{self.skipped:,} errors skipped" if self.skipped else "",
+                f"{sum(self.dropped.values()):,} items dropped"
+                if any(self.dropped.values())
+                else "",
+            ),
+        )
+
+    def _repr_html_(self) -> str:
+        """An HTML table for notebooks."""
+        return html_fields("ConversionSummary", vars(self))

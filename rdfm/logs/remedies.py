@@ -19,6 +19,7 @@ SKIP_MESSAGES = Remedy("stage", "on_error", "skip", "skips complete messages")
 OVERWRITE = Remedy("stage", "overwrite", "true", "deletes everything in that folder")
 UNCOMPRESSED = Remedy("stage", "compression", "none", "writes uncompressed data to that file")
 ANY_TERM = Remedy("stage", "any", "TERM", "selects messages that contain a term, for example")
+QUADS = Remedy("stage", "quads", "true", "selects quads, each on its own")
 PREFIX = Remedy("stage", "prefixes", "NAME=IRI", "declares it")
 TIME = Remedy("stage", "time", "PREDICATE", "specifies the property")
 TIMES = (

@@ -7,7 +7,7 @@ Law: Python and the command line return the same results.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 from rdfm._core import Query
@@ -19,7 +19,7 @@ from rdfm.conversion.tables import create_computed_output
 from rdfm.errors import OptionError, QueryError, Remedy, spell_option
 from rdfm.logs.input.driver import Driver, ReadBatch, ReadSettings, line_settings
 from rdfm.logs.input.inputs import Readable, input_list
-from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.progress import Progress, ProgressFunction, Reporter, total_bytes
 from rdfm.logs.read.reader import LogReader
 from rdfm.logs.stages.stage import Stage, Tally, Watcher
 from rdfm.logs.write.output import Writable, output_format
@@ -76,6 +76,7 @@ def query(
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> Solutions | LogReader | Answer:
     r"""Run a SPARQL query on each message of logs, or on all messages as one dataset.
@@ -107,6 +108,7 @@ def query(
         format: Format of the logs or of `solutions`. Detected for each input by default.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
+        progress: As in `convert`: True for a progress bar, or a function.
         **options: Options of the formats' decoders. Each log uses those that its format supports.
 
     Returns:
@@ -144,10 +146,10 @@ def query(
     storage = {"compression": compression, "storage_options": storage_options}
     log_query = LogQuery(query, logs, query_options, solutions, storage)
     if log_query.query.kind == "select":
-        return log_query.solutions()
+        return log_query.solutions(progress)
     if log_query.query.kind == "construct":
-        return log_query.log()
-    return log_query.answer()
+        return log_query.log(progress)
+    return log_query.answer(progress)
 
 
 def select(
@@ -165,6 +167,7 @@ def select(
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> Solutions:
     r"""Run a SELECT query on each message of logs, or on all messages as one dataset.
@@ -183,6 +186,7 @@ def select(
         format: Format of the logs. Detected for each input by default.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
+        progress: As in `convert`: True for a progress bar, or a function.
         **options: Options of the formats' decoders.
 
     Returns:
@@ -211,7 +215,7 @@ def select(
         **options,
     }
     storage = {"compression": compression, "storage_options": storage_options}
-    return LogQuery(query, logs, query_options, storage=storage, kind="select").solutions()
+    return LogQuery(query, logs, query_options, storage=storage, kind="select").solutions(progress)
 
 
 def construct(
@@ -230,6 +234,7 @@ def construct(
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> LogReader:
     r"""Run a CONSTRUCT query on each message of logs, or on all messages as one dataset.
@@ -249,6 +254,7 @@ def construct(
         format: Format of the logs or of `solutions`. Detected for each input by default.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
+        progress: As in `convert`: True for a progress bar, or a function.
         **options: Options of the formats' decoders.
 
     Returns:
@@ -277,7 +283,7 @@ def construct(
         **options,
     }
     storage = {"compression": compression, "storage_options": storage_options}
-    return LogQuery(query, logs, query_options, solutions, storage, kind="construct").log()
+    return LogQuery(query, logs, query_options, solutions, storage, kind="construct").log(progress)
 
 
 @overload
@@ -295,6 +301,7 @@ def ask(
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> bool: ...
 @overload
@@ -312,6 +319,7 @@ def ask(
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> list[int] | list[tuple[str, int]]: ...
 @overload
@@ -329,6 +337,7 @@ def ask(
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> Answer: ...
 def ask(
@@ -345,6 +354,7 @@ def ask(
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> Answer:
     r"""Run an ASK query on each message of logs, or on all messages as one dataset.
@@ -362,6 +372,7 @@ def ask(
         format: Format of the logs. Detected for each input by default.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
+        progress: As in `convert`: True for a progress bar, or a function.
         **options: Options of the formats' decoders.
 
     Returns:
@@ -391,7 +402,7 @@ def ask(
         **options,
     }
     storage = {"compression": compression, "storage_options": storage_options}
-    return LogQuery(query, logs, query_options, storage=storage, kind="ask").answer()
+    return LogQuery(query, logs, query_options, storage=storage, kind="ask").answer(progress)
 
 
 class QueryStream(NamedTuple):
@@ -576,7 +587,31 @@ class LogQuery:
         )
 
     def _create_columns(self) -> Columns:
-        return Columns(self.query, self._types, whole=self.whole, skips=self._skips)
+        return Columns(self.query.variables, self._types, whole=self.whole, skips=self._skips)
+
+    def _watchers(self, progress: ProgressFunction) -> tuple[Watcher, ...]:
+        """Return the stage that reports the progress of reading, if that is requested."""
+        report = Reporter(progress)
+        if progress is None:
+            return ()
+        total = total_bytes(self._inputs) if self._inputs else None
+        bytes_in = messages = quads = 0
+
+        def count(item: ReadBatch) -> None:
+            nonlocal bytes_in, messages, quads
+            if item.batch is not None:
+                messages += len(item.batch) - item.batch.continued
+                quads += item.batch.record_count
+            bytes_in = item.bytes_in
+            report(lambda: Progress(bytes_in, total, messages, quads))
+
+        def end() -> None:
+            report(
+                lambda: Progress(bytes_in, total, messages, quads, evaluating=self.whole),
+                force=True,
+            )
+
+        return (Watcher(count, end),)
 
     # --- for programs ---
 
@@ -593,7 +628,7 @@ class LogQuery:
                     "command rdfm query; omit it"
                 )
 
-    def solutions(self) -> Solutions:
+    def solutions(self, progress: ProgressFunction = None) -> Solutions:
         """Return the rows of SELECT."""
         self._reject_skipping()
         reader = self._create_reading_driver() if self._log is None else self._log
@@ -603,21 +638,29 @@ class LogQuery:
             reader,
             skips=self._on_error != "fail",
             infers=self._infers,
+            stages_before=self._watchers(progress),
         )
 
-    def log(self) -> LogReader:
+    def log(self, progress: ProgressFunction = None) -> LogReader:
         """Return the messages of CONSTRUCT."""
         self._reject_skipping()
+        stages = (*self._watchers(progress), self._create_query_stage())
         if self._log is not None:
-            return self._log._with_stages(self._create_query_stage())
-        return LogReader(self._create_reading_driver(), (self._create_query_stage(),))
+            return self._log._with_stages(*stages)
+        return LogReader(self._create_reading_driver(), stages)
 
-    def answer(self) -> Answer:
+    def answer(self, progress: ProgressFunction = None) -> Answer:
         """Return the answer to an ASK query."""
         self._reject_skipping()
         reader = self._create_reading_driver() if self._log is None else self._log
-        skips = self._on_error != "fail"
-        batches = list(solve(self._create_query_stage(), reader, Tally(), skips=skips))
+        solutions = solve(
+            self._create_query_stage(),
+            reader,
+            Tally(),
+            skips=self._on_error != "fail",
+            stages_before=self._watchers(progress),
+        )
+        batches = list(solutions)
         if self.whole:
             return bool(batches)
         if reader.several:
@@ -626,7 +669,7 @@ class LogQuery:
 
     # --- for the command ---
 
-    def stream(self, progress: Callable[[Progress], None] | None = None) -> QueryStream:
+    def stream(self, progress: ProgressFunction = None) -> QueryStream:
         """Start the query and return the solutions of SELECT or ASK as a stream.
 
         Args:
@@ -635,33 +678,14 @@ class LogQuery:
         if self._types:
             raise OptionError(_ONLY_TABLES)
         check_skipping([*self._query_file, *self._inputs], None, self._stages)
-        querying, driver, tally = self._create_query_stage(), self._create_reading_driver(), Tally()
-        report = Reporter(progress)
-        total = None if progress is None else total_bytes(self._inputs)
-        bytes_in = messages = quads = 0
-
-        def count(item: ReadBatch) -> None:
-            nonlocal bytes_in, messages, quads
-            if item.batch is not None:
-                messages += len(item.batch) - item.batch.continued
-                quads += item.batch.record_count
-            bytes_in = item.bytes_in
-            report(lambda: Progress(bytes_in, total, messages, quads))
-
-        def end() -> None:
-            if self.whole:
-                report(
-                    lambda: Progress(bytes_in, total, messages, quads, evaluating=True), force=True
-                )
-
-        watcher = Watcher(count, end)
         stages = self._stages
+        querying, driver, tally = self._create_query_stage(), self._create_reading_driver(), Tally()
         batches = solve(
             querying,
             driver,
             tally,
             skips=self._on_error != "fail",
-            stages_before=(watcher,),
+            stages_before=self._watchers(progress),
             skipping=Skipping(tally, stages.get("max_errors"), stages.get("rejects")),
         )
         return QueryStream(batches, querying, driver, tally)
@@ -678,9 +702,7 @@ class LogQuery:
         )
         return UNION_GRAPHS if is_missing else None
 
-    def write(
-        self, output: Writable, *, progress: Callable[[Progress], None] | None = None
-    ) -> QueryOutput:
+    def write(self, output: Writable, *, progress: ProgressFunction = None) -> QueryOutput:
         """Write the rows of SELECT, or the messages of CONSTRUCT.
 
         Args:

@@ -74,6 +74,7 @@ def open_log(
     messages: str | int | None = None,
     rows: Literal["messages", "quads"] = "messages",
     terms: Literal["ntriples", "structs"] = "ntriples",
+    columns: Sequence[str] | None = None,
     storage_options: Mapping[str, Any] | None = None,
     on_error: Literal["fail", "skip", "skip-line"] = "fail",
     **options: Unpack[ReadOptions],
@@ -88,6 +89,7 @@ def open_log(
     parts: bool = False,
     messages: str | int | None = None,
     terms: Literal["ntriples", "structs"] = "ntriples",
+    columns: Sequence[str] | None = None,
     storage_options: Mapping[str, Any] | None = None,
     on_error: Literal["fail", "skip", "skip-line"] = "fail",
     **options: Unpack[ReadOptions],
@@ -116,6 +118,7 @@ def open_log(
     messages: str | int | None = None,
     rows: Literal["messages", "quads"] = "messages",
     terms: Literal["ntriples", "structs"] = "ntriples",
+    columns: Sequence[str] | None = None,
     storage_options: Mapping[str, Any] | None = None,
     on_error: Literal["fail", "skip", "skip-line"] = "fail",
     **options: Unpack[ReadOptions],
@@ -141,6 +144,10 @@ def open_log(
             stream: "messages" or "quads". With "quads", messages of any size are read in parts.
         terms: Representation of terms in a table: as canonical N-Triples, or as "structs" of kind,
             value, datatype, language and direction.
+        columns: The columns of a table, in order; only these are built. For quads: source,
+            message_index, subject, predicate, object and graph, which are the default. For
+            messages and patches: source, message_index, byte_offset, quads (operations),
+            metadata and namespaces; the default is without byte_offset and namespaces.
         storage_options: Options that fsspec needs to read a URL, such as credentials. For a live
             stream (`grpc://…`): `follow` and `from_end`, whose defaults the server determines;
             `retry`, the maximum number of consecutive attempts to reconnect; `token` and `headers`;
@@ -177,7 +184,9 @@ def open_log(
     if split is not None and compression not in (None, "none"):
         raise OptionError(f"a log compressed with {compression} cannot be split; read all of it")
     format = format or (None if split is None else split.format)
-    table = TableForm.from_options(rows, terms) if (rows, terms) != TableForm() else None
+    table = None
+    if (rows, terms, columns) != TableForm():
+        table = TableForm.from_options(rows, terms, columns, kind)
     in_parts = parts or (table is not None and table.rows == "quads")
     settings = ReadSettings(
         format,
@@ -315,9 +324,9 @@ class LogReader(Tabular, Generic[M]):
     def batches(self) -> Iterator[Any]:
         """Return an iterator over the batches, which are faster than messages and support Arrow.
 
-        Patches have batches of type `PatchBatch`, results `ResultBatch`. A log opened with `rows`
-        or `terms` has Arrow batches with these rows, for any consumer of Arrow data, such as
-        `pyarrow.record_batch(batch)`. Their declared type is that of the log's kind.
+        Patches have batches of type `PatchBatch`, results `ResultBatch`. A log opened with `rows`,
+        `terms` or `columns` has Arrow batches with these rows, for any consumer of Arrow data, such
+        as `pyarrow.record_batch(batch)`. Their declared type is that of the log's kind.
 
         If a loop is exited early, or its error is skipped with `skip_message`, the next loop
         continues after the last batch or the skipped message.
@@ -353,7 +362,7 @@ class LogReader(Tabular, Generic[M]):
     def _messages(self) -> Iterator[M]:
         if self._table is not None:
             raise OptionError(
-                f"{self.source} was opened as a table; use batches(), or open it without the options rows and terms to get messages"
+                f"{self.source} was opened as a table; use batches(), or open it without the options rows, terms and columns to get messages"
             )
         self._check_unread()
         while (batch := self._next()) is not None:
@@ -378,7 +387,8 @@ class LogReader(Tabular, Generic[M]):
                 match the text of a literal object. `after` and `before` are dates or times for the
                 object of the predicate `time`, which may be in another quad of the message. `where`
                 is an ASK query. `invert=True` keeps the messages that do not match, `quads=True`
-                only the matching quads of each message.
+                only the matching quads of each message. Messages that are read in parts, or as
+                quad rows, need `quads=True`, with criteria that apply to a single quad.
 
         Raises:
             OptionError: If a criterion is not a valid term, expression or time, or none is given.
