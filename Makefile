@@ -25,7 +25,7 @@ CARGO_FUZZ := fuzz/target/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites test-suites-rust test-suites-python test-examples earl lint fmt types bench bench-gains bench-growth bench-spark fuzz docs soak peers wheel checks site release generate notices lock clean
+.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites test-suites-rust test-suites-python test-examples earl lint fmt types bench bench-gains bench-growth bench-spark fuzz docs soak peers wheel standalone checks site release generate notices lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -186,6 +186,10 @@ build/tools/.installed: requirements-checks.lock .venv/.installed
 	@$(PY) -m venv --clear build/tools
 	@build/tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-checks.lock
 	@touch $@
+
+standalone: .venv/.installed ## Build the command as a folder that needs no Python, in dist, from the wheel there
+	@ls dist/rdfm-*.whl >/dev/null 2>&1 || $(MAKE) --no-print-directory wheel
+	$(PY) tools/standalone.py
 
 checks: build/tools/.installed ## Check the workflows, action.yml and the Dockerfile
 	build/tools/bin/zizmor --quiet --offline .github action.yml
