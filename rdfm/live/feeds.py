@@ -16,7 +16,7 @@ import asyncio
 import contextlib
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ from rdfm.live.following import (
 from rdfm.live.requests import LogOptions, Response
 from rdfm.storage.jelly_wire import cut_frames
 
-__all__ = ["Feed", "Member", "TopicLog"]
+__all__ = ["Feed", "Member", "TopicLog", "TopicLogs"]
 
 # Total size of the frames that the feeds of a topic keep for slower subscribers, and the minimum
 # for each feed.
@@ -116,6 +116,29 @@ class TopicLog:
         feed = Feed(self, response, log, position)
         self.feeds.append(feed)
         return feed.join(position)
+
+
+class TopicLogs:
+    """The logs that are in use, each shared by its calls."""
+
+    def __init__(self) -> None:
+        self._logs: dict[Path, TopicLog] = {}
+
+    def find(self, path: Path) -> TopicLog | None:
+        """Return a log that is in use, or None."""
+        return self._logs.get(path)
+
+    @contextlib.contextmanager
+    def share(self, path: Path) -> Iterator[TopicLog]:
+        """Share the state of a log with its other calls during the `with` block."""
+        log = self._logs.setdefault(path, TopicLog(path))
+        log.users += 1
+        try:
+            yield log
+        finally:
+            log.users -= 1
+            if not log.users:
+                del self._logs[path]
 
 
 class Member:

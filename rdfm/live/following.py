@@ -22,7 +22,7 @@ from rdfm.errors import DecodeError, TruncatedError, visible
 from rdfm.formats import DecoderLike, Opening
 from rdfm.live.requests import LogOptions
 from rdfm.logs.input.driver import ReadSettings
-from rdfm.logs.journal import committed_length
+from rdfm.logs.journal import checksum_before, committed_length
 from rdfm.logs.read.reader import LogReader, open_log
 from rdfm.logs.read.seek import seek
 from rdfm.logs.write.log_end import follow_lengths
@@ -129,6 +129,25 @@ class LogFile:
         data = os.pread(self._file, count, self.position) if count > 0 else b""
         self.position += len(data)
         return data
+
+    def read_at(self, start: int, count: int) -> bytes:
+        """Return bytes at an offset, without changing the position.
+
+        Raises:
+            ReplacedError: If the log no longer has these bytes.
+        """
+        data = os.pread(self._file, count, start)
+        if not data and count:
+            raise ReplacedError(f"{self.name} was truncated")
+        return data
+
+    def checksum_before(self, length: int) -> int:
+        """Return the checksum of the last bytes before a length."""
+        return checksum_before(self._file, length)
+
+    def status(self) -> os.stat_result:
+        """Return the status of the file."""
+        return os.fstat(self._file)
 
     def follow_lengths(self, size: int) -> LengthChain:
         """Follow the lengths of the frames up to a committed size."""
