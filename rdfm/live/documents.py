@@ -24,7 +24,7 @@ from rdfm.logs.stages.selection import parse_messages, select_slice, to_slice
 from rdfm.logs.stages.stage import Stages
 from rdfm.storage.compression import compressor
 
-__all__ = ["CODINGS", "Document", "Parameters", "parse_range", "parse_tag"]
+__all__ = ["CODINGS", "Document", "Parameters", "parse_number", "parse_range", "parse_tag"]
 
 # Content codings, the preferred one first. The levels are fast ones.
 CODINGS = {"zstd": "zstd:3", "gzip": "gzip:1"}
@@ -63,13 +63,18 @@ class Parameters(NamedTuple):
                 raise OptionError("messages cannot be combined with from and limit")
             selector = parse_messages(query["messages"])
         elif "from" in query or "limit" in query:
-            start = _number("from", query.get("from", "0"))
+            start = parse_number("from", query.get("from", "0"))
             limit = query.get("limit")
-            selector = slice(start, None if limit is None else start + _number("limit", limit))
+            selector = slice(start, None if limit is None else start + parse_number("limit", limit))
         return cls(selector, query.get("format"))
 
 
-def _number(name: str, text: str) -> int:
+def parse_number(name: str, text: str) -> int:
+    """Return the number in a parameter.
+
+    Raises:
+        OptionError: If it is not a number of messages.
+    """
     if not re.fullmatch("[0-9]{1,18}", text):
         raise OptionError(f"{name} must be a number of messages, not {text[:40]!r}")
     return int(text)

@@ -230,6 +230,8 @@ class Server:
                 calls,
                 logs,
                 stopping,
+                follow=settings.follow,
+                from_end=settings.from_end,
             )
             transports.append(WebServer(app, settings.http, settings.tls, settings.max_streams))
         return transports

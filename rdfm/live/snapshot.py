@@ -20,7 +20,7 @@ from rdfm import formats
 from rdfm._core import MessageBatch
 from rdfm.errors import DecodeError
 from rdfm.formats import DecoderLike, FileDecoder, Format, Opening
-from rdfm.live.following import PIECE_BYTES, LogFile
+from rdfm.live.following import PIECE_BYTES, Generation, LogFile
 from rdfm.logs.input.driver import ReadSettings
 from rdfm.logs.read.seek import seek
 from rdfm.storage import compression as compressions
@@ -80,9 +80,8 @@ class Snapshot:
         self.format: Format = format
         self._file = LogFile(path)
         try:
-            length, status = self._file.size(), self._file.status()
-            check = self._file.checksum_before(length)
-            self.tag = Tag(status.st_ino, length, status.st_mtime_ns, check)
+            inode, length, check = self._file.generation()
+            self.tag = Tag(inode, length, self._file.modified, check)
             self.compression = compressions.by_content(
                 self._read(0, min(length, compressions.MAGIC_BYTES))
             )
@@ -99,9 +98,8 @@ class Snapshot:
         """Go back to an earlier snapshot of the same log. Return whether this is that log."""
         if tag == self.tag:
             return True
-        if tag.inode != self.tag.inode or tag.length >= self.length:
-            return False
-        if self._file.checksum_before(tag.length) != tag.check:
+        earlier = Generation(tag.inode, tag.length, tag.check)
+        if tag.length >= self.length or not self._file.continues(earlier):
             return False
         self.tag = tag
         return True

@@ -1,4 +1,4 @@
-"""The HTTP interface: topics as documents.
+"""The HTTP interface: topics as documents and as streams of events.
 
 In: HTTP requests. Out: responses, and lines of the event log.
 Cost: a document and its current piece for each request.
@@ -10,9 +10,10 @@ complete.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -26,19 +27,22 @@ from rdfm.live.accept import choose_coding, parse_accept
 from rdfm.live.access import Access
 from rdfm.live.calls import OpenCalls
 from rdfm.live.documents import CODINGS, Document, Parameters, parse_range, parse_tag
+from rdfm.live.event_stream import EVENT_STREAM, EventForm, choose_event_format
 from rdfm.live.events import EventLog
 from rdfm.live.feeds import TopicLogs
 from rdfm.live.metrics import Metrics
 from rdfm.live.offers import Offer, choose_offer, offer_format, served_formats
 from rdfm.live.sentences import describe_os_error
 from rdfm.live.snapshot import Snapshot
-from rdfm.live.topics import Topics
+from rdfm.live.topics import TopicError, Topics
 from rdfm.live.web_errors import WebError, create_web_error
+from rdfm.live.web_events import EventParameters, EventSource
 from rdfm.live.web_settings import WebSettings
 from rdfm.live.web_steps import Steps
 
 __all__ = ["WebApp"]
 
+EVENTS_SUFFIX = "/events"
 _METHODS = "GET, HEAD, OPTIONS"
 # A log may contain markup, which a browser must not run.
 _SAFE_HEADERS = {
@@ -61,6 +65,7 @@ class _Call:
         path: The log of the topic.
         status: The status of the response, once it has begun.
         sent: Number of bytes of the body.
+        resources: What is closed after the response.
     """
 
     client: str
@@ -68,6 +73,7 @@ class _Call:
     path: Path | None = None
     status: HTTPStatus | None = None
     sent: int = 0
+    resources: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
 
 class WebApp:
@@ -87,6 +93,9 @@ class WebApp:
         calls: OpenCalls,
         logs: TopicLogs,
         stopping: asyncio.Event,
+        *,
+        follow: bool = True,
+        from_end: bool = False,
     ) -> None:
         """Initialize with the topics.
 
@@ -99,6 +108,8 @@ class WebApp:
             calls: Counts the requests.
             logs: The logs that are in use.
             stopping: Set when the server shuts down.
+            follow: Whether streams of events continue at the end of a log by default.
+            from_end: Whether streams of events begin at the end of a log by default.
         """
         self.access = access
         self._topics = topics
@@ -108,6 +119,8 @@ class WebApp:
         self._calls = calls
         self._logs = logs
         self._stopping = stopping
+        self._follow = follow
+        self._from_end = from_end
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -143,6 +156,7 @@ class WebApp:
                 self._add_headers(request, response)
                 await response(scope, receive, send_counted)
         finally:
+            call.resources.close()
             status = HTTPStatus.OK if call.status is None else call.status
             self._metrics.add("rdfm_calls_open", -1, "request")
             self._metrics.add("rdfm_calls_total", 1, "request", status.name)
@@ -201,8 +215,17 @@ class WebApp:
         reason = self.access.check(request.headers.get("authorization"))
         if reason is not None:
             raise WebError(HTTPStatus.UNAUTHORIZED, reason, {"WWW-Authenticate": "Bearer"})
-        call.topic = path
-        call.path = self._topics.find(path)
+        topic = path.removesuffix(EVENTS_SUFFIX)
+        is_stream = topic != path
+        try:
+            call.topic, call.path = topic, self._topics.find(topic)
+        except TopicError:
+            if not is_stream:
+                raise
+            # A log may have this name.
+            call.topic, call.path, is_stream = path, self._topics.find(path), False
+        if is_stream or _prefers_events(request):
+            return await self._answer_events(request, call)
         return await self._answer_document(request, call)
 
     def _relative_path(self, request: Request) -> str:
@@ -248,6 +271,43 @@ class WebApp:
         if not isinstance(response, StreamingResponse):
             snapshot.close()
         return response
+
+    # --- events ---
+
+    async def _answer_events(self, request: Request, call: _Call) -> Response:
+        assert call.path is not None
+        parameters = EventParameters.parse(
+            dict(request.query_params),
+            request.headers.get("last-event-id"),
+            follow=self._follow,
+            from_end=self._from_end,
+        )
+        ranges = parse_accept(", ".join(request.headers.getlist("accept")) or None)
+        format = choose_event_format(parameters.format, ranges)
+        headers = {
+            "RDF-Message-Content-Type": format.spec.media_types[0],
+            "Cache-Control": "no-cache",
+            "Vary": "Accept, Last-Event-ID",
+            "X-Accel-Buffering": "no",  # for nginx
+        }
+        if request.method == "HEAD":
+            return Response(headers={"Content-Type": EVENT_STREAM, **headers})
+        topic = call.resources.enter_context(self._logs.share(call.path))
+        log = await topic.options()
+        if log.options.is_flat:  # the frames are not messages
+            log = log._replace(stored=False)
+        form = EventForm(format, self._url(request, call.topic))
+        source = EventSource(topic, form, log, self._stopping, follow=parameters.follow)
+        call.resources.callback(source.close)
+        await source.begin(await parameters.find_start(call.path, topic, log))
+        return StreamingResponse(source, headers=headers, media_type=EVENT_STREAM)
+
+
+def _prefers_events(request: Request) -> bool:
+    """Whether the client prefers events to documents."""
+    ranges = parse_accept(", ".join(request.headers.getlist("accept")) or None)
+    quality = max((range.quality for range in ranges if range.match(EVENT_STREAM) == 3), default=0)
+    return quality > 0 and quality >= max(range.quality for range in ranges)
 
 
 def _open_snapshot(path: Path) -> tuple[Snapshot, Mapping[str, Any]]:
