@@ -96,13 +96,17 @@ class Snapshot:
 
     def go_back(self, tag: Tag) -> bool:
         """Go back to an earlier snapshot of the same log. Return whether this is that log."""
-        if tag == self.tag:
-            return True
-        earlier = Generation(tag.inode, tag.length, tag.check)
-        if tag.length >= self.length or not self._file.continues(earlier):
+        if not self.continues(tag):
             return False
         self.tag = tag
         return True
+
+    def continues(self, tag: Tag) -> bool:
+        """Whether this is the log of an earlier tag, which has possibly grown."""
+        return tag == self.tag or (
+            tag.length < self.length
+            and self._file.continues(Generation(tag.inode, tag.length, tag.check))
+        )
 
     def pieces(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
         """Yield stored bytes.

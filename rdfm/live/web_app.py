@@ -1,4 +1,4 @@
-"""The HTTP interface: topics as documents and as streams of events.
+"""The HTTP interface: topics as documents, streams of events and pages.
 
 In: HTTP requests. Out: responses, and lines of the event log.
 Cost: a document and its current piece for each request.
@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import quote
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from rdfm.live.accept import choose_coding, parse_accept
@@ -32,16 +32,19 @@ from rdfm.live.events import EventLog
 from rdfm.live.feeds import TopicLogs
 from rdfm.live.metrics import Metrics
 from rdfm.live.offers import Offer, choose_offer, offer_format, served_formats
+from rdfm.live.page_html import PAGE_POLICY
 from rdfm.live.sentences import describe_os_error
 from rdfm.live.snapshot import Snapshot
 from rdfm.live.topics import TopicError, Topics
 from rdfm.live.web_errors import WebError, create_web_error
 from rdfm.live.web_events import EventParameters, EventSource
+from rdfm.live.web_pages import Pages
 from rdfm.live.web_settings import WebSettings
 from rdfm.live.web_steps import Steps
 
 __all__ = ["WebApp"]
 
+HTML = "text/html"
 EVENTS_SUFFIX = "/events"
 _METHODS = "GET, HEAD, OPTIONS"
 # A log may contain markup, which a browser must not run.
@@ -121,6 +124,7 @@ class WebApp:
         self._stopping = stopping
         self._follow = follow
         self._from_end = from_end
+        self._pages = Pages(topics, settings.root_path)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -215,6 +219,8 @@ class WebApp:
         reason = self.access.check(request.headers.get("authorization"))
         if reason is not None:
             raise WebError(HTTPStatus.UNAUTHORIZED, reason, {"WWW-Authenticate": "Bearer"})
+        if path == "" or path.endswith("/"):
+            return await self._answer_index(request, path.rstrip("/"))
         topic = path.removesuffix(EVENTS_SUFFIX)
         is_stream = topic != path
         try:
@@ -224,8 +230,10 @@ class WebApp:
                 raise
             # A log may have this name.
             call.topic, call.path, is_stream = path, self._topics.find(path), False
-        if is_stream or _prefers_events(request):
+        if is_stream or _prefers(request, EVENT_STREAM):
             return await self._answer_events(request, call)
+        if _prefers(request, HTML):
+            return await self._answer_page(request, call)
         return await self._answer_document(request, call)
 
     def _relative_path(self, request: Request) -> str:
@@ -253,6 +261,24 @@ class WebApp:
         """Return the URL of a topic."""
         host = request.headers["host"]
         return f"{request.scope['scheme']}://{host}{self._settings.root_path}/{quote(topic)}"
+
+    # --- pages ---
+
+    async def _answer_index(self, request: Request, folder: str) -> Response:
+        if request.query_params:
+            raise WebError(HTTPStatus.BAD_REQUEST, "a list of topics has no parameters")
+        return _page_response(await asyncio.to_thread(self._pages.index, folder))
+
+    async def _answer_page(self, request: Request, call: _Call) -> Response:
+        assert call.path is not None
+        query = dict(request.query_params)
+        if not query.keys() <= {"from"}:
+            return await self._answer_document(request, call)  # a link of the page
+        path = f"{self._settings.root_path}/{quote(call.topic)}"
+        url = self._url(request, call.topic)
+        return _page_response(
+            await asyncio.to_thread(self._pages.topic, call.topic, call.path, url, path, query)
+        )
 
     # --- documents ---
 
@@ -303,11 +329,20 @@ class WebApp:
         return StreamingResponse(source, headers=headers, media_type=EVENT_STREAM)
 
 
-def _prefers_events(request: Request) -> bool:
-    """Whether the client prefers events to documents."""
+def _prefers(request: Request, media_type: str) -> bool:
+    """Whether the client names a media type, and prefers none to it."""
     ranges = parse_accept(", ".join(request.headers.getlist("accept")) or None)
-    quality = max((range.quality for range in ranges if range.match(EVENT_STREAM) == 3), default=0)
+    quality = max((range.quality for range in ranges if range.match(media_type) == 3), default=0)
     return quality > 0 and quality >= max(range.quality for range in ranges)
+
+
+def _page_response(page: str) -> Response:
+    headers = {
+        "Content-Security-Policy": PAGE_POLICY,
+        "Cache-Control": "no-cache",
+        "Vary": "Accept",
+    }
+    return HTMLResponse(page, headers=headers)
 
 
 def _open_snapshot(path: Path) -> tuple[Snapshot, Mapping[str, Any]]:
