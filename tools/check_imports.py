@@ -88,7 +88,7 @@ SPARK = [
     {"readers"},
     {"streams"},
     {"checks", "functions"},
-    {"resplitting"},
+    {"counting", "resplitting"},
     {"__init__"},
 ]
 # Modules that may import the package itself (`import rdfm`, `from rdfm import convert`): clients.

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "WriteSummary",
+    "count",
     "diff",
     "functions",
     "query",
@@ -448,6 +449,36 @@ def statistics(
         _reject_options(options)
         return find_statistics_of_rows(cast("DataFrame", logs), top)
     return find_statistics(_session(spark), _path_list(logs), options, top)
+
+
+def count(logs: Paths, *, spark: SparkSession | None = None, **options: Any) -> int:
+    """Return the number of messages, or of rows with `rows="quads"`, `filter` or `query`.
+
+    Messages are counted without decoding them if the format can be read from the middle:
+    uncompressed N-Triples and N-Quads with delimiters, and Jelly with restart marks. Invalid
+    messages of such logs are counted too.
+
+    Args:
+        logs: Files, folders, globs or URLs, as in `read`.
+        spark: A session; Spark Connect is supported. Defaults to the active one.
+        **options: Options of `read`.
+
+    Raises:
+        OptionError: If an option is invalid.
+        FileNotFoundError: If a path does not exist.
+        MissingExtraError: As in `read`.
+
+    Example:
+        `rdfm.spark.count("logs/")`
+    """
+    check_pyspark()
+    from rdfm.spark.counting import count_messages
+
+    session = _session(spark)
+    messages = count_messages(session, _path_list(logs), options)
+    if messages is not None:
+        return messages
+    return read(session, cast("str", logs), **options).count()
 
 
 def diff(

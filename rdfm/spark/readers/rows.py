@@ -301,7 +301,7 @@ class SparkReading(DriverObject):
             _log.warning("%s was deleted and is skipped (ignoreMissingFiles)", path)
             return
         except (DecodeError, UnknownFormatError) as error:
-            if not (isinstance(error, UnknownFormatError) and self._is_empty(path)):
+            if not (isinstance(error, UnknownFormatError) and self.is_empty(path)):
                 yield from errors.handle_unreadable(error)
                 errors.finish()
             return
@@ -341,7 +341,8 @@ class SparkReading(DriverObject):
         whole = self.mode != "FAILFAST" or self.ignore_corrupt or self.filter is not None
         return self.rows == "quads" and not whole
 
-    def _is_empty(self, path: str) -> bool:
+    def is_empty(self, path: str) -> bool:
+        """Whether a file is empty."""
         storage, name = find_storage(path, self.storage_for(path))
         file = storage.status(name)
         return file is not None and file.size == 0
