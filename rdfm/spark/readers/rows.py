@@ -41,7 +41,14 @@ from rdfm.spark.readers.error_handling import ErrorHandler
 from rdfm.spark.readers.folders import PartitionFolders, values_of
 from rdfm.spark.readers.kinds import KindFinder
 from rdfm.spark.schema import RowShape, message_shape, quad_shape, result_shape
-from rdfm.spark.spark_options import CORRUPT_RECORD, READING, Options, compression, split_names
+from rdfm.spark.spark_options import (
+    CORRUPT_RECORD,
+    READING,
+    Options,
+    compression,
+    split_names,
+    storage_options,
+)
 from rdfm.spark.spark_remedies import render_for_spark
 from rdfm.spark.workers import DriverObject
 from rdfm.storage import compression as compressions
@@ -146,7 +153,7 @@ class SparkReading(DriverObject):
             format=None if format is None else formats.find(format).name,
             options=_decoder_options(options, format),
             compression=compression(values["compression"]),
-            storage=values["storage_options"] or {},
+            storage=storage_options(values),
             mode=mode,
             skip_lines=values["skip_lines"],
             filter=_filter_arguments(values["filter"]),
@@ -318,7 +325,7 @@ class SparkReading(DriverObject):
             error.renderer = render_for_spark
             raise
         except (DecodeError, UnknownFormatError) as error:
-            if not (isinstance(error, UnknownFormatError) and self._is_empty(path)):
+            if not (isinstance(error, UnknownFormatError) and self.is_empty(path)):
                 yield from errors.handle_unreadable(error)
                 errors.finish()
             return
@@ -363,7 +370,8 @@ class SparkReading(DriverObject):
         whole = skips_messages or self.ignore_corrupt or self.filter is not None
         return self.rows == "quads" and not whole
 
-    def _is_empty(self, path: str) -> bool:
+    def is_empty(self, path: str) -> bool:
+        """Whether a file is empty."""
         storage, name = find_storage(path, self.storage_for(path))
         file = storage.status(name)
         return file is not None and file.size == 0

@@ -34,7 +34,9 @@ import rdfm
 import rdfm.spark
 from pyspark_rdfm import DefaultSource
 from rdfm import DecodeError, LimitError, OptionError, UnknownFormatError, formats
+from rdfm.spark.readers.reader import LogSourceReader
 from rdfm.spark.schema import COLUMNS
+from rdfm.spark.spark_options import as_text
 
 # Schemas as strings require a session.
 pytestmark = pytest.mark.usefixtures("spark")
@@ -964,3 +966,25 @@ def test_skipping_lines_needs_its_mode_and_formats(tmp_path):
     )
     with pytest.raises(OptionError, match=expected):
         read(tmp_path / "a.trig", skipLines="true", mode="DROPMALFORMED")
+
+
+@pytest.mark.feature("one row per quad, filters")
+def test_plain_dumps_are_split_for_quad_rows(spark, tmp_path):
+    path = tmp_path / "dump.nt"
+    dump = "".join(f'_:b{n % 9} <http://e/p> "{n}" .\n' for n in range(2000))
+    path.write_text(dump)
+    options = {"rows": "quads", "split_bytes": 4096}
+    frame = rdfm.spark.read(spark, path, **options)
+    assert frame.rdd.getNumPartitions() == round(len(dump) / 4096)
+    expected = [(0, f"_:b{n % 9}", f'"{n}"') for n in range(2000)]
+    assert [(row.message_index, row.subject, row.object) for row in frame.collect()] == expected
+    # Rows of other modes cannot be withdrawn, and a filter needs the complete message.
+    for unsplit in ({"mode": "PERMISSIVE"}, {"filter": {"object": '"7"'}}, {"rows": "messages"}):
+        reader = LogSourceReader(as_text({"path": str(path), **options, **unsplit}))
+        assert len(reader.partitions()) == 1
+    path.write_text(dump * 50 + "# @message\n" + dump)
+    frame = rdfm.spark.read(spark, path, rows="quads", split_bytes=1 << 20)
+    with pytest.raises(PythonException, match="delimiter after its head") as caught:
+        frame.count()
+    assert '.option("splitBytes", "0")' in str(caught.value)
+    assert rdfm.spark.read(spark, path, rows="quads", split_bytes=0).count() == 51 * 2000

@@ -311,7 +311,8 @@ pub struct Split {
     /// Offset after the last byte.
     pub stop: u64,
     /// Dialect of a text log. The bytes before the split determine it. `None` is the comment
-    /// dialect.
+    /// dialect. A split of a plain log contains the lines that begin in it, which are a part of the
+    /// log's only message.
     pub dialect: Option<Dialect>,
 }
 
@@ -320,6 +321,12 @@ impl Split {
     #[must_use]
     pub fn text_dialect(&self) -> Dialect {
         self.dialect.unwrap_or(Dialect::Comment)
+    }
+
+    /// Whether the split contains lines of the only message of a plain log.
+    #[must_use]
+    pub fn has_lines(&self) -> bool {
+        self.dialect == Some(Dialect::Plain)
     }
 }
 

@@ -191,6 +191,11 @@ impl<R: Record> LogBuilder<R> {
         self.serial = self.serial.wrapping_add(1).max(1);
     }
 
+    /// Marks the first message as the continuation of a message in an earlier split.
+    pub fn continue_message(&mut self) {
+        self.continued = true;
+    }
+
     /// Sets the header of the log. Call this before a batch is taken.
     pub fn set_head(&mut self, head: R::Head) {
         self.head = head;

@@ -7,7 +7,8 @@
 //!
 //! In a [`Split`], the decoder reads each message that follows a delimiter whose line begins in the
 //! split. It stops at the delimiter after the last of these messages. No block of lines crosses the
-//! end of the split.
+//! end of the split. In a split of a plain log, it reads the lines that begin there, as a part of the
+//! only message; a delimiter is an error.
 
 use std::sync::Arc;
 
@@ -61,6 +62,8 @@ pub struct LineReader {
     pub(super) seek: Option<LineSkip>,
     /// End of the split.
     pub(super) stop: u64,
+    /// Whether the split contains lines of the only message.
+    pub(super) has_lines: bool,
     done: bool,
 }
 
@@ -165,6 +168,7 @@ impl LineReader {
             is_skip_cut: false,
             seek: None,
             stop: options.split.map_or(u64::MAX, |split| split.stop),
+            has_lines: options.split.is_some_and(|split| split.has_lines()),
             done: false,
             options,
         }
@@ -179,6 +183,10 @@ impl LineReader {
     /// splits, and up to the end of the split at the start of the log.
     fn required_dialect(&self, offset: u64) -> Option<Dialect> {
         let split = self.options.split?;
+        if self.has_lines {
+            let requested = self.options.dialect_options.dialect;
+            return Some(requested.unwrap_or(Dialect::Comment));
+        }
         let fixed = split.start > 0 || offset >= split.stop;
         fixed.then(|| {
             self.options
@@ -206,6 +214,22 @@ impl LineReader {
         self.done = true;
         self.open = None;
         input.release();
+    }
+
+    /// Begins the part of the message in a split of lines, which may be empty.
+    fn begin_lines(&mut self, input: &Buffer) {
+        if !self.builder.is_open() {
+            self.builder.begin_message(input.offset());
+        }
+    }
+
+    /// Ends a split of lines. Its part of the message continues in the next split.
+    fn end_lines(&mut self, input: &mut Buffer) -> MessageBatch {
+        self.begin_lines(input);
+        let part = self.builder.take_part();
+        self.builder.discard_message();
+        self.end_split(input);
+        part
     }
 
     /// Reads complete lines up to `end`, until a batch is full.
@@ -335,6 +359,7 @@ impl LineReader {
     fn flush(&mut self, input: &mut Buffer) -> Option<MessageBatch> {
         if input.finished {
             self.open = None;
+            self.done = self.has_lines;
             self.dialects.end(self.builder.is_open());
             if self.builder.is_open() {
                 self.builder.end_message();
@@ -374,8 +399,10 @@ impl LineReader {
         let skip = LineSkip::after_error(&input.bytes[start..input.index], is_cut);
         self.position = base.clone();
         self.position.advance(&input.bytes[from..input.index]);
-        // A split in another dialect cannot continue: it would miss delimiters.
-        self.skip = (!self.has_dialect_changed(input.offset())).then_some(skip);
+        // A split in another dialect cannot continue: it would miss delimiters. In a split of lines,
+        // the rest of the log belongs to the same message.
+        let resumable = !self.has_lines && !self.has_dialect_changed(input.offset());
+        self.skip = resumable.then_some(skip);
         decode_error.resumable = self.skip.is_some();
         decode_error
     }
@@ -536,6 +563,17 @@ fn dialect_change_error(line: usize) -> LexError {
     }
 }
 
+#[cold]
+fn delimiter_error(index: usize) -> LexError {
+    LexError {
+        index,
+        class: ErrorClass::Unsupported,
+        reason: "the log has a delimiter after its head, so its lines cannot be read in splits; \
+                 read it in one piece"
+            .into(),
+    }
+}
+
 /// Whether a delimiter ends a message. Begins an empty message if none is open.
 fn end_message(
     dialects: &mut Dialects,
@@ -544,6 +582,9 @@ fn end_message(
     index: usize,
     position: u64,
 ) -> Lexed<bool> {
+    if dialects.are_delimiters_rejected() {
+        return Err(Box::new(delimiter_error(index)));
+    }
     match dialects.handle_delimiter(delimiter, builder.is_open()) {
         Ok(DelimiterEffect::Nothing) => Ok(false),
         Ok(DelimiterEffect::Ends) => {
@@ -569,6 +610,9 @@ fn read_directive(
     if matches!(byte_at(text, rest), b'#' | b'\n' | b'\r') || rest == text.len() {
         let ends = end_message(dialects, Delimiter::Directive, builder, index, position)?;
         return Ok((rest, ends));
+    }
+    if dialects.are_delimiters_rejected() {
+        return Err(Box::new(delimiter_error(index)));
     }
     let mut unchanged = dialects.clone();
     match unchanged.handle_delimiter(Delimiter::Directive, builder.is_open()) {
@@ -636,6 +680,12 @@ impl Reader for LineReader {
         );
         self.builder
             .start_at(options.first_message_index.unwrap_or_default());
+        if self.has_lines {
+            self.dialects.reject_delimiters();
+            if split.is_some() {
+                self.builder.continue_message();
+            }
+        }
         self.position = LinePosition::at(self.first_byte());
         self.scanned = 0;
         self.after_cr = false;
@@ -651,6 +701,9 @@ impl Reader for LineReader {
         if !self.seek(input)? {
             return Ok(None);
         }
+        if self.has_lines && self.is_inner_split() && !self.done {
+            self.begin_lines(input);
+        }
         while !self.done && !self.bad_lines.is_full() {
             // The LF of a CRLF that is split between two pieces belongs to a line that was already
             // counted.
@@ -660,6 +713,9 @@ impl Reader for LineReader {
                     input.index += 1;
                     self.position.advance_lines(1, 0);
                 }
+            }
+            if self.has_lines && input.offset() >= self.stop {
+                return Ok(Some(self.end_lines(input)));
             }
             let (base, from) = (self.position.clone(), input.index);
             let batch = match self.read_lines(input) {
@@ -715,7 +771,7 @@ impl Reader for LineReader {
     }
 
     fn knows_indices(&self) -> bool {
-        !self.is_inner_split() || self.options.first_message_index.is_some()
+        !self.is_inner_split() || self.has_lines || self.options.first_message_index.is_some()
     }
 
     fn is_done(&self) -> bool {

@@ -69,8 +69,8 @@ impl LineSkip {
         skip
     }
 
-    /// Creates a skip to the first delimiter of a split. The bytes up to the first line end
-    /// belong to the previous split.
+    /// Creates a skip to the first delimiter of a split, or to the first line of a split of lines.
+    /// The bytes up to the first line end belong to the previous split.
     pub fn skip_to_split() -> Self {
         Self {
             bytes: Vec::new(),
@@ -178,7 +178,8 @@ impl LineReader {
             }
             self.position.advance(line);
             input.index += length;
-            if matches!(effect, LineEffect::Ends { .. }) {
+            let is_at_lines = self.has_lines && !skip.inside;
+            if is_at_lines || matches!(effect, LineEffect::Ends { .. }) {
                 // The LF after this line's CR may follow.
                 self.after_cr = after_cr;
                 return SkipOutcome::Delimiter(offset);
