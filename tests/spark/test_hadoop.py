@@ -3,8 +3,8 @@
 import pytest
 
 from rdfm.errors import OptionError
-from rdfm.spark.readers import reader
 from rdfm.spark.hadoop import translate_settings
+from rdfm.spark.readers import reader
 
 KEYS = {"fs.s3a.access.key": "K1", "fs.s3a.secret.key": "S1", "fs.s3a.session.token": "T1"}
 PROVIDER = "fs.s3a.aws.credentials.provider"
