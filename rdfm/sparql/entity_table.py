@@ -366,7 +366,7 @@ class EntityTable(Tabular):
             target=target,
             shape=shape,
             from_format=self._stages.get("from_format"),
-            skip_errors=self._skips,
+            on_error="skip" if self._skips else "fail",
             keep_partial=self._stages.get("keep_partial", False),
             bytes_total=None if progress is None else total_bytes(self._inputs),
         )
