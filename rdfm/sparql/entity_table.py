@@ -16,7 +16,14 @@ from rdfm.conversion.convert_options import input_formats, split_options
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.tables import TableBatch, create_computed_output
 from rdfm.errors import OptionError, Remedy, spell_option
-from rdfm.logs.input.driver import Driver, Item, ReadBatch, ReadSettings, SkippedData
+from rdfm.logs.input.driver import (
+    Driver,
+    Item,
+    ReadBatch,
+    ReadSettings,
+    SkippedData,
+    line_settings,
+)
 from rdfm.logs.input.inputs import Readable, input_list, may_be_endless
 from rdfm.logs.input.progress import ProgressFunction, Reporter, total_bytes
 from rdfm.logs.read.frames import Tabular, require_package
@@ -53,7 +60,7 @@ def table(
     max_columns: int | str | None = None,
     union_graphs: bool = False,
     prefixes: Mapping[str, str] | None = None,
-    on_error: Literal["fail", "skip"] = "fail",
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     message_per_file: bool = False,
     format: str | None = None,
     compression: str | None = None,
@@ -81,7 +88,8 @@ def table(
         max_columns: Maximum number of columns, 1,000 by default.
         union_graphs: Use the triples of all graphs, not only of the default graph.
         prefixes: Namespaces by prefix, for names.
-        on_error: "fail", or "skip" to omit invalid data, and values of the wrong type.
+        on_error: "fail", or "skip" to omit invalid data, and values of the wrong type. "skip-line"
+            omits only invalid lines of N-Triples and N-Quads.
         message_per_file: Read each log as one message.
         format: Format of the logs. Detected for each input by default.
         compression: As in `open_log`.
@@ -165,7 +173,8 @@ class EntityTable(Tabular):
         }
         self._storage = dict(storage or {})
         self._first: bool = stages.get("first", False)
-        self._skips = stages.get("on_error") == "skip"
+        self._on_error = stages.get("on_error", "fail")
+        self._skips = self._on_error == "skip"  # messages, and values of the wrong type
         self._prefixes: Mapping[str, str] = stages.get("prefixes") or {}
         self._types = parse_types(stages.get("types"))
         self._infers = not self._types or self._types.pop(ANY, None) is not None
@@ -212,6 +221,7 @@ class EntityTable(Tabular):
             message_per_file=self._stages.get("message_per_file", False),
             hints=hints or {},
             needs_logs=True,
+            **line_settings(self._on_error),
             **self._storage,
         )
         return Driver(self._inputs, settings)
@@ -219,7 +229,7 @@ class EntityTable(Tabular):
     def _solutions(self, querying: QueryStage, tally: Tally) -> Iterator[SolutionBatch]:
         """Yield the triples of the logs."""
         reads = {n.removeprefix("from_"): v for n, v in self._options.items() if n not in TABLE}
-        stages = (SkipErrors(skip=self._skips), querying)
+        stages = (SkipErrors(skip=self._on_error != "fail"), querying)
         return run_row_stages(self._driver(reads), stages, tally)
 
     def _find(self) -> _Found:
@@ -289,6 +299,11 @@ class EntityTable(Tabular):
     def skipped(self) -> int:
         """Number of errors skipped when rows were read last (`on_error="skip"`)."""
         return self._tally.skipped
+
+    @property
+    def skipped_lines(self) -> int:
+        """Number of lines skipped when rows were read last (`on_error="skip-line"`)."""
+        return self._tally.skipped_lines
 
     def _converter(self) -> EntityColumns:
         with require_package("pyarrow", "a table of entities"):
@@ -366,7 +381,7 @@ class EntityTable(Tabular):
             target=target,
             shape=shape,
             from_format=self._stages.get("from_format"),
-            on_error="skip" if self._skips else "fail",
+            on_error=self._on_error,
             keep_partial=self._stages.get("keep_partial", False),
             bytes_total=None if progress is None else total_bytes(self._inputs),
         )

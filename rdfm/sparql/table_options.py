@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rdfm.formats import OptionSpec
-from rdfm.logs.options import READING, SKIP_MESSAGES, WRITING, declare
+from rdfm.logs.options import READING, WRITING, declare
 from rdfm.sparql.query_options import QUERYING
 
 __all__ = ["TABLE", "TABLING"]
@@ -67,7 +67,6 @@ TABLE = {
         *TABLING,
         *(_SHARED[name] for name in ("union_graphs", "prefixes", "types")),
         *READING,
-        SKIP_MESSAGES,
         *WRITING,
     )
 }
