@@ -26,7 +26,7 @@ commit_seconds compression contains count create_topics debug default_graph_as d
 discard_cached_input_ratio distinct errors_to file_name_only filter first_byte_timeout folder
 follow format format_a format_b from graph group_by grpc gzip header help html ids
 ignore_corrupt_files ignore_metadata ignore_missing_files inputs insecure interval invert iri
-jobs json keep_partial kind latest latest_first limit links log_format logs
+jobs json keep_partial kind latest latest_first limit links log log_format logs
 max_bytes_per_trigger max_cached_files max_client_bytes max_errors max_file_age
 max_files_per_trigger max_open max_records_per_file max_rows max_steps max_streams
 max_total_steps max_warnings message_per_file messages metadata metrics min_partitions mode
