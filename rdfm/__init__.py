@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from rdfm.analysis.diff import diff
     from rdfm.analysis.diff_result import LogDiff, MessageDiff
     from rdfm.analysis.finding import Finding
+    from rdfm.analysis.hash import MessageHash, MessageHashes, hash
     from rdfm.analysis.inspect import Inspection, inspect
     from rdfm.analysis.statistics import Statistics, statistics
     from rdfm.analysis.validate import Validation, validate
@@ -113,6 +114,8 @@ __all__ = [
     "Message",
     "MessageBatch",
     "MessageDiff",
+    "MessageHash",
+    "MessageHashes",
     "MissingExtraError",
     "Operation",
     "OptionError",
@@ -148,6 +151,7 @@ __all__ = [
     "errors",
     "filter",
     "formats",
+    "hash",
     "inspect",
     "open_log",
     "parse_term",
@@ -199,6 +203,7 @@ _NAMES_BY_MODULE = {
     "analysis.diff": ["diff"],
     "analysis.diff_result": ["LogDiff", "MessageDiff"],
     "analysis.finding": ["Finding"],
+    "analysis.hash": ["MessageHash", "MessageHashes", "hash"],
     "analysis.inspect": ["Inspection", "inspect"],
     "analysis.statistics": ["Statistics", "statistics"],
     "analysis.validate": ["Validation", "validate"],

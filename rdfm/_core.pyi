@@ -6,7 +6,7 @@ from typing import Literal as OneOf
 
 from typing_extensions import Buffer
 
-from rdfm.errors import EncodeError, LimitError
+from rdfm.errors import DecodeError, EncodeError, LimitError
 from rdfm.literals import PythonValue
 from rdfm.message import AnyBatch, Message, OperationTuple, Patch
 
@@ -246,6 +246,8 @@ class MessageBatch:
     def message_index(self, message: int) -> int: ...
     def byte_offset(self, message: int) -> int | None: ...  # None: not from a log of bytes
     def slice(self, start: int, stop: int) -> MessageBatch: ...
+    # without its first quads, as the continuation of its first message
+    def rest_after(self, quads: int, /) -> MessageBatch: ...
     # raises OptionError if the name is not an absolute IRI
     def with_default_graph(self, name: str) -> MessageBatch: ...
     # Arrow: one row per message, with columns source message_index [byte_offset] quads metadata
@@ -734,6 +736,7 @@ class Decoder:
         first_message_index: int | None = None,
         checks_marks: bool = False,
         context_loader: Callable[[str], tuple[bytes, str] | None] | None = None,
+        skip_lines: bool = False,  # keep the rest of a message with lines that are not statements
     ) -> Decoder: ...
     @property
     def format(self) -> str: ...
@@ -741,6 +744,11 @@ class Decoder:
     def finish(self) -> None: ...
     def next_batch(self) -> AnyBatch | None: ...
     def skip_message(self) -> bytes | None: ...
+    @property
+    def skip_cut(self) -> bool: ...  # bytes are missing in the last result of skip_message
+    # the lines skipped since the last call, without line ends; if there are any, next_batch may have
+    # returned None because of them, so call it again before feed
+    def take_skipped_lines(self) -> list[tuple[DecodeError, bytes]]: ...
     def reset(self) -> None: ...  # for another log
     # combines reset, feed and finish. Returns batches, and whether they are all batches of the log.
     # If not, next_batch raises the error that follows them or, after a stop, returns the next batch

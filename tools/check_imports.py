@@ -85,11 +85,12 @@ SPARK = [
     {"schema", "spark_options", "versions"},
     {"compat", "spark_remedies", "terms"},
     {"paths", "workers"},
+    {"hadoop"},
     {"queries", "writers"},
     {"readers"},
     {"streams"},
     {"checks", "functions"},
-    {"resplitting"},
+    {"counting", "resplitting"},
     {"__init__"},
 ]
 # Modules that may import the package itself (`import rdfm`, `from rdfm import convert`): clients.

@@ -2,7 +2,8 @@
 
 Out: `rdfm/formats/options_generated.py`, `rdfm/formats/formats_generated.py`,
 `docs/options-generated.md`, the tables in `docs/spark-reference.md` and `docs/spark-streaming.md`,
-and `rdfm/live/descriptors_generated.py` from `proto`. With `--check`, nothing is written, and
+`rdfm/live/descriptors_generated.py` from `proto`, and the man pages and completion scripts in
+`wheel`. With `--check`, nothing is written, and
 the exit status is 1 if a file is out of date.
 """
 
@@ -19,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import click
+import manual
 from grpc_tools import protoc
 
 import rdfm
@@ -45,6 +47,7 @@ from rdfm.sparql.query_options import QUERYING
 ALSO_OF_FORMATS = {"namespaces", "options_from", "prefixes"}
 ROOT = Path(__file__).resolve().parent.parent
 PROTO = ROOT / "proto"
+SHARE = ROOT / "wheel/data/share"
 SPARK_PAGES = (ROOT / "docs/spark-reference.md", ROOT / "docs/spark-streaming.md")
 SPARK = {"reading": READING | FILES, "writing": WRITING | WRITE_ID, "streaming": STREAMING}
 SPECS = [format.spec for format in formats.built_in()]
@@ -104,7 +107,7 @@ def reserved_names() -> set[str]:
     }
     flags = {
         flag[2:].replace("-", "_")
-        for flag in options_of_command(click.Context(app))
+        for flag in options_of_command(click.Context(app, **app.context_settings))
         if flag[:2] == "--"
     }
     of_formats = {*options_of_side("read"), *options_of_side("write")}
@@ -469,15 +472,22 @@ def main() -> int:
         ROOT / "docs/options-generated.md": docs(),
         **{path: spark_page(path) for path in SPARK_PAGES},
         ROOT / "rdfm/live/descriptors_generated.py": formatted(descriptors()),
+        **{SHARE / name: text for name, text in manual.files().items()},
     }
+    superfluous = [path for path in SHARE.rglob("*.*") if path.is_file() and path not in files]
     outdated = [
         path for path, text in files.items() if not path.exists() or path.read_text("utf-8") != text
     ]
     if "--check" in sys.argv[1:]:
         for path in outdated:
             print(f"{path.relative_to(ROOT)} is outdated; run make generate")
-        return 1 if outdated else 0
+        for path in superfluous:
+            print(f"{path.relative_to(ROOT)} is not generated any more; run make generate")
+        return 1 if outdated or superfluous else 0
+    for path in superfluous:
+        path.unlink()
     for path in outdated:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(files[path], "utf-8")
         print(f"{path.relative_to(ROOT)} written")
     return 0

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 from rdfm._core import MessageBatch, NameListing, PatchBatch, PatchRules, ResultBatch
 from rdfm.errors import DecodeError, OptionError, RdfmError
 from rdfm.logs.counters import CounterRange
-from rdfm.logs.input.driver import Driver, ReadError, ReadSettings, SkippedData, Source
+from rdfm.logs.input.driver import (
+    Driver,
+    ReadError,
+    ReadSettings,
+    SkippedData,
+    SkippedLines,
+    Source,
+)
 from rdfm.logs.input.inputs import Input, Readable
 from rdfm.logs.input.progress import Progress, ProgressFunction, Reporter, total_bytes
 from rdfm.logs.notebook import html_fields, summary_line
@@ -207,7 +214,7 @@ def inspect(
                     format_names.setdefault(last.format.name)
                 if not driver.several:
                     report.source = last.name
-            if isinstance(item, SkippedData):
+            if isinstance(item, SkippedData | SkippedLines):
                 continue
             if logs == 1:
                 _set_header(report, item.header)

@@ -25,7 +25,14 @@ from rdfm.analysis.log_statistics import (
     Variable,
 )
 from rdfm.errors import DecodeError, OptionError, RdfmError
-from rdfm.logs.input.driver import Driver, ReadError, ReadSettings, SkippedData, Source
+from rdfm.logs.input.driver import (
+    Driver,
+    ReadError,
+    ReadSettings,
+    SkippedData,
+    SkippedLines,
+    Source,
+)
 from rdfm.logs.input.inputs import Readable
 from rdfm.logs.input.progress import Progress, ProgressFunction, Reporter, total_bytes
 from rdfm.logs.notes import Notes
@@ -223,7 +230,7 @@ def statistics(
                 collector.start_log()
                 if last.input.rejection is None:
                     format_names.setdefault(last.format.name)
-            if isinstance(item, SkippedData):
+            if isinstance(item, SkippedData | SkippedLines):
                 continue
             notes.update(item.source, item.header.get("notes", ()))
             if isinstance(item, ReadError):

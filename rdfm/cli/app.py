@@ -20,6 +20,7 @@ _COMMANDS = {
     "inspect": "Describe a log: format, counts, sizes, predicates, first error.",
     "validate": "Check logs for errors and suspicious data.",
     "diff": "Compare two logs message by message.",
+    "hash": "Print a hash of each message that ignores blank node labels.",
     "filter": "Keep the messages that match.",
     "query": "Run a SPARQL query on each message, or on all of them.",
     "table": "Write a table with a row for each subject.",

@@ -174,18 +174,19 @@ def _print_end(
     log_query: LogQuery, stream: QueryStream, quiet: bool, rows: int | None = None
 ) -> None:
     """Print the skipped errors, the number of rows, notes, and a hint to standard error."""
-    from rdfm.cli.losses import print_notes
+    from rdfm.cli.losses import print_notes, skipped_lines_text
     from rdfm.cli.stdio import escape_controls, plural
 
     tally = stream.tally
     for text in tally.errors:
         click.echo(f"rdfm: skipped: {escape_controls(text)}", err=True)
-    if tally.skipped > len(tally.errors):
-        more = tally.skipped - len(tally.errors)
+    if (more := tally.skipped + tally.skipped_lines - len(tally.errors)) > 0:
         click.echo(f"rdfm: skipped: and {more:,} more", err=True)
     if rows is not None and not quiet:
         click.echo(f"rdfm: {plural(rows, 'row')}", err=True)
-    print_notes(() if quiet else stream.driver.notes())
+    if tally.skipped_lines and not quiet:
+        click.echo(f"rdfm: {skipped_lines_text(tally)}", err=True)
+    print_notes(() if quiet else (*stream.driver.notes(), *tally.notes()))
     print_hint(log_query.hint(stream.querying), quiet)
 
 

@@ -14,11 +14,12 @@ from rdfm.conversion.convert_options import STAGES, input_formats, live_options,
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.regroup import DefaultGraph, Regrouping, make_regrouper
 from rdfm.conversion.selection_plan import select
+from rdfm.conversion.skipping import check_skipping
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.target import Target
 from rdfm.errors import OptionError, spell_option
 from rdfm.formats import OptionSpec
-from rdfm.logs.input.driver import Driver, ReadSettings
+from rdfm.logs.input.driver import Driver, ReadSettings, line_settings
 from rdfm.logs.input.inputs import Readable, input_list, is_folder_or_glob
 from rdfm.logs.input.progress import ProgressFunction, Reporter, total_bytes
 from rdfm.logs.stages.criteria import FILTERING, FilterStage
@@ -87,7 +88,13 @@ def convert(
             - skip, take: Number of messages to skip at the start, and maximum number to write.
             - sample, seed: Random sample: a share of the messages ("1%"), or a number ("500"; reads
               the inputs twice). The seed is a number; the same seed draws the same sample.
-            - on_error: "fail", or "skip" to omit invalid data. Exceeding a limit still fails.
+            - on_error: "fail"; "skip" to omit messages with invalid data; or, for N-Triples and
+              N-Quads, "skip-line" to omit only lines that are not statements. Exceeding a limit
+              still fails.
+            - max_errors: Number of skipped lines and messages at which the conversion fails.
+            - rejects: Path of a file for the skipped lines, or with "skip" messages, each after a
+              comment with its error. The file appears when the conversion is complete, or fails at
+              `max_errors`. Only for N-Triples and N-Quads.
             - keep_partial: On error, keep the output written so far as `NAME.partial`
               (`NAME.partial.1` and so on if that exists).
             - split_messages, split_bytes: Maximum number of messages in each file of a folder, and
@@ -172,6 +179,7 @@ def plan(
     cores = min(usable_cores(), MAX_JOBS)
     # Reading, decoding, encoding and writing have one thread each, which keeps two cores busy.
     jobs = stages.get("jobs") or max(cores // 2, 1)
+    check_skipping(inputs, output, stages)
     shape = OutputShape(
         output,
         stages.get("compression"),
@@ -198,8 +206,8 @@ def plan(
     if "prefixes" in stages and "prefixes" in target_format.spec.options("write"):
         options_by_component.writes["prefixes"] = stages["prefixes"]
     filtering = (FilterStage(stages),) if filters else ()
-    target = Target(output, target_format, options_by_component.writes, shape)
     canonical = canonical_stages(stages, target_format.spec, options_by_component.writes)
+    target = Target(output, target_format, options_by_component.writes, shape)
     # Most filters and a canonical form need the complete message.
     needs_messages = not all(stage.accepts_parts for stage in filtering) or bool(canonical)
     group_by = stages.get("group_by") or "message"
@@ -214,10 +222,11 @@ def plan(
         and reads.get("joins") != "new"  # the input may be several logs of one message
     )
     # Written parts cannot be removed if their message turns out to be invalid. Therefore, each
-    # message is buffered completely if errors are skipped.
-    skip_errors = stages.get("on_error") == "skip"
+    # message is buffered completely if messages are skipped.
+    on_error = stages.get("on_error", "fail")
+    skips_messages = on_error == "skip"
     accepts_parts = (target.accepts_parts and not needs_messages) or is_regrouped
-    buffers_messages = accepts_parts and skip_errors
+    buffers_messages = accepts_parts and skips_messages
 
     skolemizes = stages.get("skolemize") is not None
     # The index of a message in the log identifies its blank nodes, so it must be known.
@@ -250,7 +259,7 @@ def plan(
         options=reads,
         storage_options=live_settings if any(map(is_live, inputs)) else None,
         parts="never"
-        if skip_errors
+        if skips_messages
         else "always"
         if accepts_parts
         else "frames"
@@ -259,6 +268,7 @@ def plan(
         message_per_file=stages.get("message_per_file", False),
         needs_logs=True,
         hints={**options_by_component.hints, **({"generalized": True} if is_generalized else {})},
+        **line_settings(on_error, rejects="rejects" in stages),
     )
     graph = stages.get("default_graph_as")
     renaming = () if graph is None else (DefaultGraph(graph),)
@@ -278,7 +288,9 @@ def plan(
         target=target,
         shape=shape,
         from_format=stages.get("from_format"),
-        skip_errors=skip_errors,
+        on_error=on_error,
+        max_errors=stages.get("max_errors"),
+        rejects=stages.get("rejects"),
         keep_partial=stages.get("keep_partial", False),
         stays_flat=stays_flat,
         buffers_messages=buffers_messages,

@@ -24,7 +24,9 @@ class ConversionSummary:
             with their values. This number covers all data read. With `take` or `skip`, that
             includes messages that are not converted.
         dropped_key: The first dropped JSON-LD key, quoted, or None.
-        skipped: Number of errors skipped (`on_error="skip"`).
+        skipped: Number of errors skipped (`on_error="skip"`), without those in skipped lines.
+        skipped_lines: Number of lines skipped (`on_error="skip-line"`).
+        line_messages: Number of messages with skipped lines; the rest of these messages is kept.
         errors: Texts of the first ten skipped errors.
         abandoned: Inputs that were not read to the end after an error, because their format does
             not support resuming.
@@ -45,6 +47,8 @@ class ConversionSummary:
     dropped: dict[str, int] = field(default_factory=dict)
     dropped_key: str | None = None
     skipped: int = 0
+    skipped_lines: int = 0
+    line_messages: int = 0
     errors: tuple[str, ...] = ()
     abandoned: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

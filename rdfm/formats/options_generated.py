@@ -268,7 +268,9 @@ class ConvertOptions(_BothOptions, total=False):
 
     from_format: str | None
     message_per_file: bool | str | None
-    on_error: Literal["fail", "skip"] | None
+    on_error: Literal["fail", "skip", "skip-line"] | None
+    max_errors: int | str | None
+    rejects: str | os.PathLike[str] | None
     follow: bool | str | None
     from_end: bool | str | None
     retry: int | str | None
@@ -320,7 +322,9 @@ class FilterOptions(_BothOptions, total=False):
     from_format: str | None
     message_per_file: bool | str | None
     take: int | str | None
-    on_error: Literal["fail", "skip"] | None
+    on_error: Literal["fail", "skip", "skip-line"] | None
+    max_errors: int | str | None
+    rejects: str | os.PathLike[str] | None
     to: str | None
     compression: str | None
     split_messages: int | str | None

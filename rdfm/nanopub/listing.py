@@ -501,7 +501,7 @@ class NanopubLog:
             target=target,
             shape=shape,
             from_format=options.get("from_format"),
-            skip_errors=self._skips,
+            on_error=self._list_options.get("on_error", "fail"),
             keep_partial=options.get("keep_partial", False),
             buffers_messages=False,
             bytes_total=None if progress is None else total_bytes(self._inputs),

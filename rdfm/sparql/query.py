@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, o
 from rdfm._core import Query
 from rdfm.conversion.convert_options import input_formats, split_options
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
+from rdfm.conversion.skipping import SKIPPING, Skipping, check_skipping
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.tables import create_computed_output
 from rdfm.errors import OptionError, QueryError, Remedy, spell_option
-from rdfm.logs.input.driver import Driver, ReadBatch, ReadSettings
+from rdfm.logs.input.driver import Driver, ReadBatch, ReadSettings, line_settings
 from rdfm.logs.input.inputs import Readable, input_list
 from rdfm.logs.input.progress import Progress, ProgressFunction, Reporter, total_bytes
 from rdfm.logs.read.reader import LogReader
@@ -70,7 +71,7 @@ def query(
     solutions: Readable | None = None,
     timeout: float | str | None = None,
     max_rows: int | str | None = None,
-    on_error: Literal["fail", "skip"] = "fail",
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     message_per_file: bool = False,
     format: str | None = None,
     compression: str | None = None,
@@ -102,6 +103,7 @@ def query(
             in total, unlimited by default.
         on_error: "fail", or "skip" to omit invalid data and messages that exceed `timeout` or
             `max_rows`. With "skip", a value that does not have the type of its column is null.
+            "skip-line" omits only invalid lines of N-Triples and N-Quads.
         message_per_file: Read each log as one message, even if it is empty.
         format: Format of the logs or of `solutions`. Detected for each input by default.
         compression: As in `open_log`.
@@ -160,7 +162,7 @@ def select(
     types: ColumnTypes | None = "",
     timeout: float | str | None = None,
     max_rows: int | str | None = None,
-    on_error: Literal["fail", "skip"] = "fail",
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     message_per_file: bool = False,
     format: str | None = None,
     compression: str | None = None,
@@ -179,7 +181,7 @@ def select(
         types: Column types by variable name, or "auto".
         timeout: Time limit of the query for each message, in seconds; with `whole`, in total.
         max_rows: Maximum number of solutions per message.
-        on_error: "fail" or "skip".
+        on_error: "fail", "skip" or "skip-line".
         message_per_file: Read each log as one message, even if it is empty.
         format: Format of the logs. Detected for each input by default.
         compression: As in `open_log`.
@@ -227,7 +229,7 @@ def construct(
     solutions: Readable | None = None,
     timeout: float | str | None = None,
     max_rows: int | str | None = None,
-    on_error: Literal["fail", "skip"] = "fail",
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     message_per_file: bool = False,
     format: str | None = None,
     compression: str | None = None,
@@ -247,7 +249,7 @@ def construct(
         solutions: SPARQL results instead of logs. The query creates a message from each row.
         timeout: Time limit of the query for each message, in seconds; with `whole`, in total.
         max_rows: Maximum number of solutions per message.
-        on_error: "fail" or "skip".
+        on_error: "fail", "skip" or "skip-line".
         message_per_file: Read each log as one message, even if it is empty.
         format: Format of the logs or of `solutions`. Detected for each input by default.
         compression: As in `open_log`.
@@ -294,7 +296,7 @@ def ask(
     prefixes: Mapping[str, str] | None = None,
     timeout: float | str | None = None,
     max_rows: int | str | None = None,
-    on_error: Literal["fail", "skip"] = "fail",
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     message_per_file: bool = False,
     format: str | None = None,
     compression: str | None = None,
@@ -312,7 +314,7 @@ def ask(
     prefixes: Mapping[str, str] | None = None,
     timeout: float | str | None = None,
     max_rows: int | str | None = None,
-    on_error: Literal["fail", "skip"] = "fail",
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     message_per_file: bool = False,
     format: str | None = None,
     compression: str | None = None,
@@ -330,7 +332,7 @@ def ask(
     prefixes: Mapping[str, str] | None = None,
     timeout: float | str | None = None,
     max_rows: int | str | None = None,
-    on_error: Literal["fail", "skip"] = "fail",
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     message_per_file: bool = False,
     format: str | None = None,
     compression: str | None = None,
@@ -347,7 +349,7 @@ def ask(
     prefixes: Mapping[str, str] | None = None,
     timeout: float | str | None = None,
     max_rows: int | str | None = None,
-    on_error: Literal["fail", "skip"] = "fail",
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     message_per_file: bool = False,
     format: str | None = None,
     compression: str | None = None,
@@ -365,7 +367,7 @@ def ask(
         prefixes: Names and IRIs of namespaces that the query need not declare.
         timeout: Time limit of the query for each message, in seconds; with `whole`, in total.
         max_rows: Maximum number of solutions per message.
-        on_error: "fail" or "skip".
+        on_error: "fail", "skip" or "skip-line".
         message_per_file: Read each log as one message, even if it is empty.
         format: Format of the logs. Detected for each input by default.
         compression: As in `open_log`.
@@ -471,7 +473,8 @@ class LogQuery:
         self._solutions = stages.get("solutions") if solutions is None else solutions
         self._storage = dict(storage or {})
         self.whole: bool = stages.get("whole", False)
-        self._skips = stages.get("on_error") == "skip"
+        self._on_error = stages.get("on_error", "fail")
+        self._skips = self._on_error == "skip"  # messages, and ill-typed values
         self._query_file = [] if is_text(query) else [query]
         self.query: Query = parse_query(
             query,
@@ -528,6 +531,8 @@ class LogQuery:
         query_options = {option.name for option in QUERYING} | {"on_error"}
         options = {**self._options, **self._storage}
         names = [name for name, value in options.items() if name not in query_options and value]
+        if self._on_error == "skip-line":
+            names.append("on_error")
         if names:
             raise OptionError(
                 f"the log is already open; pass {names[0].removeprefix('from_')} to rdfm.open_log"
@@ -560,6 +565,7 @@ class LogQuery:
             message_per_file=self._stages.get("message_per_file", False),
             hints=hints or {},
             needs_logs=True,
+            **line_settings(self._on_error, rejects="rejects" in self._stages),
             **self._storage,
         )
         return Driver(self._inputs, settings)
@@ -609,20 +615,35 @@ class LogQuery:
 
     # --- for programs ---
 
+    def _reject_skipping(self) -> None:
+        """Reject options of skipped data, which only the command has.
+
+        Raises:
+            OptionError: If one is given.
+        """
+        for option in SKIPPING:
+            if option.name in self._stages:
+                raise OptionError(
+                    f"{spell_option(option.name)} is an option of rdfm.convert, rdfm.filter and the "
+                    "command rdfm query; omit it"
+                )
+
     def solutions(self, progress: ProgressFunction = None) -> Solutions:
         """Return the rows of SELECT."""
+        self._reject_skipping()
         reader = self._create_reading_driver() if self._log is None else self._log
         return Solutions(
             self._create_query_stage(),
             self._create_columns(),
             reader,
-            skips=self._skips,
+            skips=self._on_error != "fail",
             infers=self._infers,
             stages_before=self._watchers(progress),
         )
 
     def log(self, progress: ProgressFunction = None) -> LogReader:
         """Return the messages of CONSTRUCT."""
+        self._reject_skipping()
         stages = (*self._watchers(progress), self._create_query_stage())
         if self._log is not None:
             return self._log._with_stages(*stages)
@@ -630,12 +651,13 @@ class LogQuery:
 
     def answer(self, progress: ProgressFunction = None) -> Answer:
         """Return the answer to an ASK query."""
+        self._reject_skipping()
         reader = self._create_reading_driver() if self._log is None else self._log
         solutions = solve(
             self._create_query_stage(),
             reader,
             Tally(),
-            skips=self._skips,
+            skips=self._on_error != "fail",
             stages_before=self._watchers(progress),
         )
         batches = list(solutions)
@@ -655,9 +677,16 @@ class LogQuery:
         """
         if self._types:
             raise OptionError(_ONLY_TABLES)
+        check_skipping([*self._query_file, *self._inputs], None, self._stages)
+        stages = self._stages
         querying, driver, tally = self._create_query_stage(), self._create_reading_driver(), Tally()
         batches = solve(
-            querying, driver, tally, skips=self._skips, stages_before=self._watchers(progress)
+            querying,
+            driver,
+            tally,
+            skips=self._on_error != "fail",
+            stages_before=self._watchers(progress),
+            skipping=Skipping(tally, stages.get("max_errors"), stages.get("rejects")),
         )
         return QueryStream(batches, querying, driver, tally)
 
@@ -694,6 +723,7 @@ class LogQuery:
                 f"{' and '.join(spec.kinds)}; write {suggestion}"
             )
         reject_own_input([*self._query_file, *self._inputs], output, self._options, QUERY)
+        check_skipping([*self._query_file, *self._inputs], output, stage_options)
         options_by_component = split_options(
             self._options,
             input_formats(self._inputs, stage_options.get("from_format")),
@@ -727,7 +757,9 @@ class LogQuery:
             target=target,
             shape=shape,
             from_format=stage_options.get("from_format"),
-            skip_errors=self._skips,
+            on_error=self._on_error,
+            max_errors=stage_options.get("max_errors"),
+            rejects=stage_options.get("rejects"),
             keep_partial=stage_options.get("keep_partial", False),
             buffers_messages=self.whole and self._skips,
             bytes_total=None if progress is None else total_bytes(self._inputs),

@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterator, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal
 
+from rdfm.conversion.skipping import Skipping
 from rdfm.errors import OptionError, RdfmError
 from rdfm.logs.input.driver import Driver
 from rdfm.logs.notebook import MAX_ROWS, html_rows
@@ -39,6 +40,7 @@ def solve(
     *,
     skips: bool = False,
     stages_before: Sequence[Stage] = (),
+    skipping: Skipping | None = None,
 ) -> Generator[Any, None, None]:
     """Yield the results of a query in batches, and close the input at the end.
 
@@ -48,12 +50,17 @@ def solve(
         tally: Counter of skipped data.
         skips: Whether to skip invalid messages.
         stages_before: Stages to run before the query.
+        skipping: Handles the skipped data.
 
     Raises:
         RdfmError, OSError: If a log cannot be read, or the query fails.
     """
-    stages = (*stages_before, SkipErrors(skip=skips), querying)
-    return run_row_stages(driver, stages, tally)
+    if skipping is None:
+        yield from run_row_stages(driver, (*stages_before, SkipErrors(skip=skips), querying), tally)
+        return
+    stages = (*stages_before, SkipErrors(skip=skips, keeps_data=True), skipping, querying)
+    with skipping:
+        yield from run_row_stages(driver, stages, tally)
 
 
 class Solutions(RowReader):

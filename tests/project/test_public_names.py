@@ -50,6 +50,8 @@ RDFM_NAMES = [
     "Message",
     "MessageBatch",
     "MessageDiff",
+    "MessageHash",
+    "MessageHashes",
     "MissingExtraError",
     "Operation",
     "OptionError",
@@ -85,6 +87,7 @@ RDFM_NAMES = [
     "errors",
     "filter",
     "formats",
+    "hash",
     "inspect",
     "open_log",
     "parse_term",
@@ -133,6 +136,7 @@ import rdfm, types
 assert isinstance(rdfm.convert, types.FunctionType), rdfm.convert
 assert isinstance(rdfm.inspect, types.FunctionType), rdfm.inspect
 assert isinstance(rdfm.statistics, types.FunctionType), rdfm.statistics
+assert isinstance(rdfm.hash, types.FunctionType), rdfm.hash
 assert isinstance(rdfm.query, types.FunctionType), rdfm.query
 assert rdfm.convert.__module__ == "rdfm.conversion.convert"
 for name in rdfm.__all__:

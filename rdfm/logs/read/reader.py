@@ -24,6 +24,7 @@ from rdfm.logs.input.driver import (
     ReadSettings,
     SkippedData,
     Source,
+    line_settings,
 )
 from rdfm.logs.input.inputs import Input, Readable, input_list
 from rdfm.logs.input.splits import Split
@@ -41,7 +42,7 @@ from rdfm.logs.stages.selection import (
     select_slice,
     to_slice,
 )
-from rdfm.logs.stages.stage import Stage, run_stages
+from rdfm.logs.stages.stage import SkipErrors, Stage, Tally, run_stages
 from rdfm.message import AnyBatch, Message
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def open_log(
     terms: Literal["ntriples", "structs"] = "ntriples",
     columns: Sequence[str] | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     **options: Unpack[ReadOptions],
 ) -> LogReader[Message]: ...
 @overload
@@ -101,6 +103,7 @@ def open_log(
     terms: Literal["ntriples", "structs"] = "ntriples",
     columns: Sequence[str] | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     **options: Unpack[ReadOptions],
 ) -> LogReader[Patch]: ...
 @overload
@@ -115,6 +118,7 @@ def open_log(
     seed: int = 0,
     terms: Literal["ntriples", "structs"] = "ntriples",
     storage_options: Mapping[str, Any] | None = None,
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     **options: Unpack[ReadOptions],
 ) -> ResultReader: ...
 def open_log(
@@ -132,6 +136,7 @@ def open_log(
     terms: Literal["ntriples", "structs"] = "ntriples",
     columns: Sequence[str] | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     **options: Unpack[ReadOptions],
 ) -> LogReader[Any]:
     r"""Open a log for reading; for a folder, a glob or a tar archive, all its logs in sequence.
@@ -167,6 +172,9 @@ def open_log(
             `retry`, the maximum number of consecutive attempts to reconnect; `token` and `headers`;
             and the files `tls_ca`, `tls_cert` and `tls_key`. For https and http: `headers`, the
             same files, and the timeouts `connect_seconds`, `first_byte_seconds` and `idle_seconds`.
+        on_error: "fail"; "skip" to skip messages with errors; or, for N-Triples and N-Quads,
+            "skip-line" to skip only lines that are not statements. The reader counts both, see
+            `skipped` and `skipped_lines`. Exceeding a limit is always an error.
         **options: Options of the format's decoder, such as `dialect`, `lenient` or
             `max_message_bytes` (in decoded bytes); see `rdfm.formats.find(name).spec.reads`. With
             several logs, each log uses those that its format supports.
@@ -200,7 +208,13 @@ def open_log(
         table = TableForm.from_options(rows, terms, columns, kind)
     in_parts = parts or (table is not None and table.rows == "quads")
     settings = ReadSettings(
-        format, options, compression, storage_options, split, "always" if in_parts else "never"
+        format,
+        options,
+        compression,
+        storage_options,
+        split,
+        "always" if in_parts else "never",
+        **line_settings(on_error),
     )
     reader: type[LogReader[Any]] = LogReader
     if kind == "results":
@@ -212,8 +226,9 @@ def open_log(
         raise OptionError("no input is given")
     if split is not None and len(inputs) > 1:
         raise OptionError("a split is a part of a single log; read one log")
+    handling = () if on_error == "fail" else (SkipErrors(),)
     if messages is None and sample is None:
-        return reader(Driver(inputs, settings), table=table, kind=kind)
+        return reader(Driver(inputs, settings), handling, table=table, kind=kind)
     selectors = {"messages": messages, "split": split, "sample": sample}
     first, *others = (name for name, value in selectors.items() if value is not None)
     if others:
@@ -225,8 +240,11 @@ def open_log(
         if isinstance(size, float):
             selection = random_share(size, seed)
         else:
-            selection = random_subset(size, count_messages(inputs, settings, (), skips=False), seed)
-        return reader(Driver(inputs, settings), (selection,), table=table, kind=kind)
+            count = count_messages(inputs, settings, (), skips=on_error != "fail")
+            selection = random_subset(size, count, seed)
+        if on_error != "fail":
+            selection.counts_skipped = False
+        return reader(Driver(inputs, settings), (*handling, selection), table=table, kind=kind)
     from rdfm.logs.read.seek import seek  # which imports this module
 
     chosen = parse_messages(cast("str | int", messages))
@@ -234,7 +252,7 @@ def open_log(
         split = seek(inputs[0], settings, to_slice(chosen), numbered=True)
     index = 0 if split is None else split.first_message_index or 0
     settings = replace(settings, split=split)
-    stages = (select_slice(chosen, first=index),)
+    stages = (*handling, select_slice(chosen, first=index))
     return reader(Driver(inputs, settings), stages, table=table, kind=kind)
 
 
@@ -283,6 +301,7 @@ class LogReader(Tabular, Generic[M]):
         self._first: AnyBatch | RdfmError | None = None  # already read, but not yet returned
         self._error: ReadError | None = None
         self._has_begun = self._has_ended = False
+        self._tally = Tally()
         self._header: Mapping[str, Any] = {}
         self._input: Input | None = None
         self._format: Format | None = None
@@ -316,6 +335,24 @@ class LogReader(Tabular, Generic[M]):
     def uncommitted_bytes(self) -> int:
         """Bytes at the ends of the logs opened so far that are not read: no run committed them."""
         return sum(self._driver.uncommitted.values())
+
+    @property
+    def skipped(self) -> int:
+        """Number of messages skipped so far because of an error (`on_error="skip"`).
+
+        With "skip-line", those in which an invalid line may have been a delimiter.
+        """
+        return self._tally.skipped
+
+    @property
+    def skipped_lines(self) -> int:
+        """Number of lines skipped so far (`on_error="skip-line"`)."""
+        return self._tally.skipped_lines
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """Texts of the first ten skipped errors."""
+        return tuple(self._tally.errors)
 
     @overload
     def batches(self: LogReader[Message]) -> Iterator[MessageBatch]: ...
@@ -481,6 +518,7 @@ class LogReader(Tabular, Generic[M]):
         """Return the next batch of the driver."""
         for item in self._items:
             self._begin_log(item.source)
+            self._tally.count(item)
             if isinstance(item, ReadError):
                 self._header, self._error = item.header, item
                 raise item.error

@@ -488,6 +488,15 @@ impl<R: Record> LogBatch<R> {
         }
     }
 
+    /// Returns the batch without its first records, as the continuation of its first message.
+    #[must_use]
+    pub fn rest_after(&self, records: usize) -> Self {
+        Self {
+            continued: !self.is_empty(),
+            ..self.with_records(|index| index >= records)
+        }
+    }
+
     /// Returns the wanted messages, which keep their indices and share this batch's terms. There
     /// are several batches if unwanted messages between them declare namespaces.
     #[must_use]

@@ -293,7 +293,6 @@ term_methods!(Literal, Literal {
         })
     }
 
-    /// The language tag, or None.
     /// Return the value as a Python object, or the literal itself if none represents it exactly.
     ///
     /// Numbers, booleans, dates, times, durations, binary data and strings without a language have
@@ -308,6 +307,7 @@ term_methods!(Literal, Literal {
         convert.call1((slf,))
     }
 
+    /// The language tag, or None.
     #[getter]
     fn language(&self, py: Python<'_>) -> Option<Py<PyString>> {
         match &self.kind {
