@@ -14,16 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 from rdfm._core import Query
 from rdfm.conversion.convert_options import input_formats, split_options
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
+from rdfm.conversion.skipping import check_skipping
 from rdfm.conversion.tables import TableBatch, create_computed_output
 from rdfm.errors import OptionError, Remedy, spell_option
-from rdfm.logs.input.driver import (
-    Driver,
-    Item,
-    ReadBatch,
-    ReadSettings,
-    SkippedData,
-    line_settings,
-)
+from rdfm.logs.input.driver import Driver, Item, ReadBatch, ReadSettings, SkippedData, line_settings
 from rdfm.logs.input.inputs import Readable, input_list, may_be_endless
 from rdfm.logs.input.progress import ProgressFunction, Reporter, total_bytes
 from rdfm.logs.read.frames import Tabular, require_package
@@ -88,8 +82,8 @@ def table(
         max_columns: Maximum number of columns, 1,000 by default.
         union_graphs: Use the triples of all graphs, not only of the default graph.
         prefixes: Namespaces by prefix, for names.
-        on_error: "fail", or "skip" to omit invalid data, and values of the wrong type. "skip-line"
-            omits only invalid lines of N-Triples and N-Quads.
+        on_error: "fail"; "skip" to omit messages with invalid data, and values of the wrong type; or
+            "skip-line", as in `convert`.
         message_per_file: Read each log as one message.
         format: Format of the logs. Detected for each input by default.
         compression: As in `open_log`.
@@ -173,8 +167,8 @@ class EntityTable(Tabular):
         }
         self._storage = dict(storage or {})
         self._first: bool = stages.get("first", False)
-        self._on_error = stages.get("on_error", "fail")
-        self._skips = self._on_error == "skip"  # messages, and values of the wrong type
+        self._on_error: str = stages.get("on_error", "fail")
+        self._skips = self._on_error == "skip"  # messages, and ill-typed values
         self._prefixes: Mapping[str, str] = stages.get("prefixes") or {}
         self._types = parse_types(stages.get("types"))
         self._infers = not self._types or self._types.pop(ANY, None) is not None
@@ -221,7 +215,7 @@ class EntityTable(Tabular):
             message_per_file=self._stages.get("message_per_file", False),
             hints=hints or {},
             needs_logs=True,
-            **line_settings(self._on_error),
+            **line_settings(self._on_error, rejects="rejects" in self._stages),
             **self._storage,
         )
         return Driver(self._inputs, settings)
@@ -300,11 +294,6 @@ class EntityTable(Tabular):
         """Number of errors skipped when rows were read last (`on_error="skip"`)."""
         return self._tally.skipped
 
-    @property
-    def skipped_lines(self) -> int:
-        """Number of lines skipped when rows were read last (`on_error="skip-line"`)."""
-        return self._tally.skipped_lines
-
     def _converter(self) -> EntityColumns:
         with require_package("pyarrow", "a table of entities"):
             import pyarrow  # noqa: F401 - before anything is read
@@ -359,6 +348,7 @@ class EntityTable(Tabular):
                 f"{spec.title} has no typed columns; write a table such as out.parquet or out.arrow"
             )
         reject_own_input(self._inputs, output, self._options, TABLE)
+        check_skipping(self._inputs, output, self._stages)
         options = split_options(
             self._options, input_formats(self._inputs, self._stages.get("from_format")), spec, TABLE
         )
@@ -382,6 +372,8 @@ class EntityTable(Tabular):
             shape=shape,
             from_format=self._stages.get("from_format"),
             on_error=self._on_error,
+            max_errors=self._stages.get("max_errors"),
+            rejects=self._stages.get("rejects"),
             keep_partial=self._stages.get("keep_partial", False),
             bytes_total=None if progress is None else total_bytes(self._inputs),
         )
