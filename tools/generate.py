@@ -30,6 +30,7 @@ from rdfm.conversion.convert_options import STAGES
 from rdfm.conversion.filter import FILTER
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.logs.options import STAGE_OPTIONS
+from rdfm.logs.stages.criteria import FILTERING
 from rdfm.patch.patch_options import CHANGING, SHARED
 from rdfm.spark.spark_options import (
     FILE_SOURCE,
@@ -148,6 +149,7 @@ def types() -> str:
         {name: type_of([option]) for name, option in options.items() if name not in conversion}
         for options in (STAGES, FILTER, SHARED)
     )
+    scanning = {option.name: type_of([option]) for option in FILTERING}
     classes = [
         typed("ReadOptions", "Reading options: the options of all decoders.", reads),
         typed("WriteOptions", "Writing options: the options of all encoders.", writes),
@@ -165,6 +167,12 @@ def types() -> str:
             "_BothOptions",
         ),
         typed(
+            "ScanOptions",
+            "The options of `scan`: the criteria of a filter, with the options of all decoders.",
+            scanning,
+            "ReadOptions",
+        ),
+        typed(
             "ChangeOptions",
             "The options of all functions of `rdfm.patch`, with those of their input and output formats.",
             changes,
@@ -177,7 +185,7 @@ def types() -> str:
         'Plug-ins have further options, which work in the same way.\n"""\n\n'
         "from __future__ import annotations\n\nimport os\nfrom collections.abc import Mapping\n"
         "from typing import Any, Literal, TypedDict\n\n"
-        '__all__ = ["RESERVED", "ChangeOptions", "ConvertOptions", "FilterOptions", "ReadOptions", "WriteOptions"]\n\n'
+        '__all__ = ["RESERVED", "ChangeOptions", "ConvertOptions", "FilterOptions", "ReadOptions", "ScanOptions", "WriteOptions"]\n\n'
         "# Names that options of plug-ins must not have, because functions and commands use them.\n"
         f'_NAMES = """\n{names}\n"""\nRESERVED = frozenset(_NAMES.split())\n\n\n'
         + "\n\n".join(classes)
