@@ -84,6 +84,7 @@ SPARK = [
     {"schema", "spark_options", "versions"},
     {"compat", "spark_remedies", "terms"},
     {"paths", "workers"},
+    {"hadoop"},
     {"queries", "writers"},
     {"readers"},
     {"streams"},

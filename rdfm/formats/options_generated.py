@@ -34,11 +34,12 @@ modified_after modified_before no_follow no_marks no_namespaces no_rdf_star obje
 output overlap overwrite partition_columns partitions parts patch_format path path_glob_filter
 paths per_message plain_flat predicate prefix progress publish_token_file quads query quiet rdf
 rdf12 read_token_file recursive_file_lookup regex rejects repair require restart retry rows
-sample schema seed separate_blank_nodes shapes signatures single sizes skip skip_empty skolemize
-snapshots solutions source source_archive_dir split split_by split_bytes split_messages started
-state_location stats stop storage_options stream_type strict subject sync take target terms
-test_instance time time_property timeout tls_ca tls_cert tls_key to top topic types undelimited
-union_graphs unordered variables version wait where whole window write_id
+sample schema secret_storage_options seed separate_blank_nodes shapes signatures single sizes
+skip skip_empty skolemize snapshots solutions source source_archive_dir split split_by
+split_bytes split_messages started state_location stats stop storage_options stream_type strict
+subject sync take target terms test_instance time time_property timeout tls_ca tls_cert tls_key
+to top topic types undelimited union_graphs unordered variables version wait where whole window
+write_id
 """
 RESERVED = frozenset(_NAMES.split())
 

@@ -59,7 +59,7 @@ def count_messages(
         OptionError: If an option is unknown, or a value is invalid.
         FileNotFoundError: If a path does not exist.
     """
-    reader = create_reader(paths, options)
+    reader = create_reader(spark, paths, options)
     reading = reader.reading
     depends_on_content = reading.filter is not None or reading.query is not None
     skips_errors = reading.mode != "FAILFAST" or reading.ignore_corrupt

@@ -35,7 +35,14 @@ from rdfm.spark.readers.error_handling import ErrorHandler
 from rdfm.spark.readers.folders import PartitionFolders, values_of
 from rdfm.spark.readers.kinds import KindFinder
 from rdfm.spark.schema import RowShape, message_shape, quad_shape, result_shape
-from rdfm.spark.spark_options import CORRUPT_RECORD, READING, Options, compression, split_names
+from rdfm.spark.spark_options import (
+    CORRUPT_RECORD,
+    READING,
+    Options,
+    compression,
+    split_names,
+    storage_options,
+)
 from rdfm.spark.workers import DriverObject
 from rdfm.storage import compression as compressions
 from rdfm.storage.files import find_storage
@@ -133,7 +140,7 @@ class SparkReading(DriverObject):
             format=None if format is None else formats.find(format).name,
             options=_decoder_options(options, format),
             compression=compression(values["compression"]),
-            storage=values["storage_options"] or {},
+            storage=storage_options(values),
             mode=mode,
             filter=_filter_arguments(values["filter"]),
             query=SparkQuery.parse(values["query"], values["types"]),
