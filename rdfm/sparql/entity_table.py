@@ -294,6 +294,11 @@ class EntityTable(Tabular):
         """Number of errors skipped when rows were read last (`on_error="skip"`)."""
         return self._tally.skipped
 
+    @property
+    def skipped_lines(self) -> int:
+        """Number of lines skipped when rows were read last (`on_error="skip-line"`)."""
+        return self._tally.skipped_lines
+
     def _converter(self) -> EntityColumns:
         with require_package("pyarrow", "a table of entities"):
             import pyarrow  # noqa: F401 - before anything is read
