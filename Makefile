@@ -10,6 +10,8 @@ FUZZ_RUNS ?= -1
 FUZZ_FORMATS ?= $(shell $(PY) -c 'from rdfm import _core; print(*_core.format_names())')
 FUZZ_TARGETS ?= splits regroup sniff archive query analysis yaml_block
 FUZZ_LIMITS := -max_len=4096 -rss_limit_mb=1024 -timeout=20
+# Python processes of the tests without a Spark session, which often wait. A few of their tests need 4 GB of memory.
+TEST_PROCESSES ?= 2
 # Folder of the conformance suites, which only `make test-suites` reads.
 SUITES := $(abspath $(or $(RDFM_SHARED),../shared))
 # Selects the Python tests of `make test-fast`: round trips through every format, the command line
@@ -23,7 +25,7 @@ CARGO_FUZZ := fuzz/target/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites test-suites-rust test-suites-python lint fmt types bench bench-gains bench-growth bench-spark fuzz docs soak peers wheel generate notices lock clean
+.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites test-suites-rust test-suites-python lint fmt types bench bench-gains bench-growth bench-spark fuzz docs soak peers wheel site generate notices lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -85,7 +87,7 @@ test-python: build ## Run the Python tests; those with a Spark session run in pa
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-plain test-spark
 
 test-plain: build ## Run the Python tests that need no Spark session
-	$(PY) -m pytest -m 'not spark and not peers and not suites'
+	$(PY) -m pytest --numprocesses=$(TEST_PROCESSES) -m 'not spark and not peers and not suites'
 
 test-fast: .venv/.dev ## Run one minute of tests in both languages, with the build of `make dev`
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-fast-rust test-fast-python
@@ -114,7 +116,7 @@ test-suites-rust:
 	cargo test --quiet --locked --tests -- --ignored
 
 test-suites-python: build
-	$(PY) -m pytest -m 'suites and not peers'
+	$(PY) -m pytest --numprocesses=$(TEST_PROCESSES) -m 'suites and not peers'
 
 lint: .venv/.installed ## Check formatting, lints, imports and type names in both languages; warnings are errors
 	cargo fmt --all --check
@@ -172,6 +174,15 @@ $(CARGO_FUZZ):
 docs: build ## Check the links and run the code blocks of the docs
 	$(PY) tools/check_docs.py
 
+# The tools of the lock file, in an environment of their own: they are not needed to use or change rdfm.
+build/tools/.installed: requirements-checks.lock .venv/.installed
+	@$(PY) -m venv --clear build/tools
+	@build/tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-checks.lock
+	@touch $@
+
+site: build build/tools/.installed ## Build the site of the docs in build/site, which needs no server and no network
+	$(PY) tools/site/build.py
+
 soak: build wheel ## Run the long tests: many more random tests, and writers killed at every point
 	RDFM_FUZZ_SECONDS=600 cargo test --quiet --locked --release -p rdfm-laws
 	$(PY) -m pytest --quiet -m 'not peers' --hypothesis-profile=soak tests/property
@@ -195,6 +206,8 @@ notices: .venv/.installed ## Write THIRD_PARTY_NOTICES.txt
 lock: ## Write requirements.lock with the newest versions (needs uv)
 	uv pip compile pyproject.toml --all-extras --group dev --universal --generate-hashes --python-version 3.11 \
 	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade --output-file requirements.lock
+	uv pip compile --group pyproject.toml:checks --universal --generate-hashes --python-version 3.11 \
+	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade --output-file requirements-checks.lock
 
 clean: ## Remove everything that was built, including .venv
 	rm -rf .venv build dist target fuzz/target .pytest_cache .mypy_cache .ruff_cache .hypothesis rdfm/_core*.so

@@ -6,9 +6,11 @@ from typing import Literal as OneOf
 
 from typing_extensions import Buffer
 
+from rdfm.errors import EncodeError, LimitError
 from rdfm.message import AnyBatch, Message, OperationTuple, Patch
 
 __all__ = [
+    "MAX_CANONICAL_STEPS",
     "ArrowArray",
     "ArrowBatch",
     "ArrowCoalescer",
@@ -33,6 +35,7 @@ __all__ = [
     "Quad",
     "Regrouper",
     "ResultBatch",
+    "SeenMessages",
     "Slices",
     "StatisticsCounter",
     "StreamRules",
@@ -46,6 +49,10 @@ __all__ = [
     "artifact_code_of_iri",
     "batches_from_arrow",
     "build_triple_term",
+    "canonical_hashes",
+    "canonical_labels",
+    "canonical_text",
+    "canonicalize",
     "check_nanopubs",
     "checked_datatypes",
     "coalesce",
@@ -76,6 +83,7 @@ __all__ = [
 _Object: TypeAlias = object  # for classes with a property `object`
 
 __version__: str
+MAX_CANONICAL_STEPS: int
 debug_build: bool  # built without optimization, therefore slow
 
 # --- terms: immutable, hashable, ordered; str() returns canonical N-Triples ---
@@ -682,6 +690,24 @@ class Comparer:
     def surplus(self, side_number: int, batch: AnyBatch) -> list[int]: ...
 
 def common_blocks(a: bytes, b: bytes) -> list[tuple[int, int, int]]: ...
+def canonical_text(batch: MessageBatch, message: int, *, max_steps: int) -> str: ...
+def canonical_labels(
+    batch: MessageBatch, message: int, *, max_steps: int
+) -> list[tuple[str, str]]: ...
+def canonicalize(
+    batch: MessageBatch, *, max_steps: int
+) -> tuple[MessageBatch, int, EncodeError | LimitError | None]: ...
+def canonical_hashes(
+    batch: MessageBatch, *, max_steps: int
+) -> tuple[bytes, EncodeError | LimitError | None]: ...
+
+@final
+class SeenMessages:
+    def __new__(cls, by: str) -> SeenMessages: ...
+    def add(
+        self, batch: MessageBatch, *, max_steps: int
+    ) -> tuple[list[MessageBatch], int, EncodeError | LimitError | None]: ...
+
 def isomorphism(
     a: MessageBatch, b: MessageBatch, *, max_steps: int
 ) -> list[tuple[str, str]] | None: ...

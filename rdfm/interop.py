@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Results",
     "canonical",
+    "canonical_hash",
     "from_oxigraph",
     "from_rdflib",
     "isomorphic",
@@ -340,6 +341,18 @@ def canonical(message: Message, *, max_steps: int | None = None) -> str:
     """
     bound = canonicalization.MAX_STEPS if max_steps is None else max_steps
     return canonicalization.canonical(message, max_steps=bound, message_index=message.message_index)
+
+
+def canonical_hash(message: Message, *, max_steps: int | None = None) -> str:
+    """Return the SHA-256 hash of the text that `canonical` returns, as 64 hexadecimal digits.
+
+    Raises:
+        EncodeError, LimitError: As in `canonical`.
+    """
+    bound = canonicalization.MAX_STEPS if max_steps is None else max_steps
+    return canonicalization.canonical_hash(
+        message, max_steps=bound, message_index=message.message_index
+    )
 
 
 def to_html(message: Message, rows: int = HTML_ROWS) -> str:

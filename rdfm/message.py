@@ -231,6 +231,23 @@ class Message(Sequence[Quad]):
 
         return interop.canonical(self, max_steps=max_steps)
 
+    def canonical_hash(self, *, max_steps: int | None = None) -> str:
+        r"""The SHA-256 hash of `canonical()`, as 64 hexadecimal digits.
+
+        Args:
+            max_steps: Maximum number of visited quads, as in `canonical`.
+
+        Raises:
+            EncodeError, LimitError: As in `canonical`.
+
+        Example:
+            >>> Message([]).canonical_hash()[:16]
+            'e3b0c44298fc1c14'
+        """
+        from rdfm import interop
+
+        return interop.canonical_hash(self, max_steps=max_steps)
+
     def _repr_html_(self) -> str:
         """An HTML table for notebooks."""
         from rdfm import interop

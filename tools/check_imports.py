@@ -37,6 +37,7 @@ ARROW = [
 ]
 ANALYSIS = [
     {"statistics", "streams", "comparison", "warnings", "nanopub"},
+    {"canonical"},
     {"lib"},
 ]
 QUERY = [

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm import formats
+from rdfm.conversion.canonical_stage import canonical_stages
 from rdfm.conversion.convert_options import STAGES, input_formats, live_options, split_options
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.regroup import DefaultGraph, Regrouping, make_regrouper
@@ -76,6 +77,11 @@ def convert(
             - skolemize: IRI. Replaces blank nodes with IRIs that begin with this IRI and
               `/.well-known/genid/`.
             - default_graph_as: IRI of a graph that gets the quads of the default graph.
+            - canonical: Write each message in canonical form (RDFC-1.0): sorted quads, each once,
+              with the labels c14n0, c14n1 and so on. Only for N-Triples and N-Quads.
+            - distinct: Keep the first of equal messages: "dataset" (equal up to blank node labels),
+              or "nanopub" (the same artifact code). Applied after the other selections.
+            - max_steps: Maximum work to label the blank nodes of a message, in quads visited.
             - messages: Messages to write, numbered from 0 over all inputs: a number ("5000"), or a
               slice as for lists ("100:200", "-10:", "::100").
             - skip, take: Number of messages to skip at the start, and maximum number to write.
@@ -193,11 +199,14 @@ def plan(
         options_by_component.writes["prefixes"] = stages["prefixes"]
     filtering = (FilterStage(stages),) if filters else ()
     target = Target(output, target_format, options_by_component.writes, shape)
+    canonical = canonical_stages(stages, target_format.spec, options_by_component.writes)
+    # A filter and a canonical form need the complete message.
+    needs_messages = filters or bool(canonical)
     group_by = stages.get("group_by") or "message"
     is_regrouped = group_by != "message"
     stays_flat = (
         target.may_stay_flat
-        and not filters
+        and not needs_messages
         and not is_regrouped
         and len(inputs) == 1
         and not is_folder_or_glob(inputs[0])
@@ -206,8 +215,7 @@ def plan(
     # Written parts cannot be removed if their message turns out to be invalid. Therefore, each
     # message is buffered completely if errors are skipped.
     skip_errors = stages.get("on_error") == "skip"
-    # A filter needs the complete message.
-    accepts_parts = (target.accepts_parts and not filters) or is_regrouped
+    accepts_parts = (target.accepts_parts and not needs_messages) or is_regrouped
     buffers_messages = accepts_parts and skip_errors
 
     skolemizes = stages.get("skolemize") is not None
@@ -226,7 +234,7 @@ def plan(
         regrouper = make_regrouper(
             group_by,
             skolemize=stages.get("skolemize"),
-            parts=target.accepts_parts or stays_flat,
+            parts=(target.accepts_parts and not canonical) or stays_flat,
             max_message_bytes=_max_message_bytes(reads),
         )
         count_before = shape.count_continued if numbers_output else None
@@ -265,7 +273,7 @@ def plan(
     return ConversionPlan(
         inputs=inputs,
         driver=driver,
-        stages=(*renaming, *filtering, *last),
+        stages=(*renaming, *filtering, *last, *canonical),
         target=target,
         shape=shape,
         from_format=stages.get("from_format"),

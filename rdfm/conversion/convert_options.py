@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rdfm import formats
+from rdfm.conversion.canonical_stage import CANONICAL
 from rdfm.conversion.regroup import REGROUPING
 from rdfm.errors import OptionError, Remedy, spell_option
 from rdfm.formats import FormatSpec, OptionSpec
@@ -44,6 +45,7 @@ STAGES: dict[str, OptionSpec] = {
         *APPENDING,
         *REGROUPING,
         *SELECTING,
+        *CANONICAL,
         *RUNNING,
     )
 }
@@ -62,7 +64,10 @@ SHOWING_FIRST = {
 SHOWING_FIRST["to"] = replace(
     STAGES["to"], help="Format to print, such as nq (default: TriG, RDF Patch or TSV)."
 )
-SHOWING = {**SHOWING_FIRST, **{name: STAGES[name] for name in ("messages", "sample", "seed")}}
+SHOWING = {
+    **SHOWING_FIRST,
+    **{name: STAGES[name] for name in ("messages", "sample", "seed", "distinct", "max_steps")},
+}
 
 
 @dataclass

@@ -27,6 +27,7 @@ def create_computed_output(
     stages: Mapping[str, Any],
     writes: Mapping[str, Any],
     make_schema: Callable[[], pyarrow.Schema] | None = None,
+    make_notes: Callable[[], list[str]] = list,
 ) -> tuple[OutputShape, Any]:
     """Return the shape and the target of an output that is computed from logs, such as rows.
 
@@ -35,7 +36,9 @@ def create_computed_output(
         format: Format of the output.
         stages: Options of the output that are not options of formats.
         writes: Options of the format.
-        make_schema: Function that returns the columns, if the output is a table.
+        make_schema: Function that returns the columns, if the output is a table. Called when the
+            first rows have arrived.
+        make_notes: Function that returns notes about the columns, called at the end.
 
     Raises:
         OptionError: If an option does not apply.
@@ -54,7 +57,7 @@ def create_computed_output(
         return shape, target
     if shape.folder or shape.archive:
         raise OptionError("a table must be a single file, such as out.parquet")
-    return shape, TableTarget(target, make_schema())
+    return shape, TableTarget(target, make_schema, make_notes)
 
 
 class TableBatch(ComputedBatch):
@@ -81,22 +84,32 @@ class TableTarget:
 
     accepts_parts = False
 
-    def __init__(self, target: Target, schema: pyarrow.Schema) -> None:
+    def __init__(
+        self,
+        target: Target,
+        make_schema: Callable[[], pyarrow.Schema],
+        make_notes: Callable[[], list[str]],
+    ) -> None:
         self.format = target.format
         self._target = target
-        self._schema = schema
+        self._make_schema = make_schema
+        self._make_notes = make_notes
 
     def encoder(self, source: object, known: object) -> TableEncoder:
         """Return the encoder. The arguments are ignored."""
-        return TableEncoder(self._target.encoder(None, None), self._schema)
+        encoder = self._target.encoder(None, None)
+        return TableEncoder(encoder, self._make_schema(), self._make_notes)
 
 
 class TableEncoder:
     """Encodes rows with the encoder of a table format."""
 
-    def __init__(self, encoder: Any, schema: pyarrow.Schema) -> None:
+    def __init__(
+        self, encoder: Any, schema: pyarrow.Schema, make_notes: Callable[[], list[str]]
+    ) -> None:
         """Start a table with the columns of a schema."""
         self._encoder = encoder
+        self._make_notes = make_notes
         encoder.begin_table(schema)
 
     def encode(self, batch: TableBatch, /, source: str | None = None) -> bytes:
@@ -114,5 +127,5 @@ class TableEncoder:
         return {}
 
     def notes(self) -> list[str]:
-        """Return an empty list."""
-        return []
+        """Return notes about the columns."""
+        return self._make_notes()

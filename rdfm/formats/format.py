@@ -9,12 +9,13 @@ Law: native formats and those written in Python have the same interface; `Decode
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, BinaryIO, Generic, Literal, NamedTuple, Protocol, cast
 
-from rdfm._core import MessageBatch, PatchBatch
+from rdfm._core import MessageBatch, PatchBatch, Quad
 from rdfm.errors import DecodeError, LimitError
 from rdfm.formats.spec import FormatSpec
+from rdfm.message import Message, Patch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -378,19 +379,46 @@ class Format(Generic[B]):
             return cast("B", batches[0])
         return cast("B", _join(batches, batches[0].kind if batches else self.spec.kinds[0]))
 
-    def encode(self, batch: B, **options: Any) -> bytes:
-        """Encode a batch as a complete log. For files, use `rdfm.create_log`.
+    def encode(
+        self,
+        batch: B | Message | Patch | Iterable[Message | Patch | Iterable[Quad]],
+        **options: Any,
+    ) -> bytes:
+        """Encode messages as a complete log. For files, use `rdfm.create_log`.
 
         Args:
-            batch: The messages.
+            batch: A batch, a message, or an iterable of messages; a message may be an iterable of
+                quads. Formats of patches accept patches instead.
             **options: Options of `spec.writes`.
 
         Raises:
             EncodeError: If a message cannot be written in the format.
             MissingExtraError: If the format needs a package that is not installed.
             OptionError: If an option is unknown or its value is invalid.
+            TypeError: If `batch` is anything else.
         """
-        return encode_all(self.encoder(options), batch)
+        return encode_all(self.encoder(options), self._as_batch(batch))
+
+    def _as_batch(self, messages: Any) -> AnyBatch:
+        """Return a batch of messages.
+
+        Raises:
+            TypeError: If there is no batch, message or iterable of messages.
+        """
+        if hasattr(messages, "record_count"):
+            return cast("AnyBatch", messages)
+        if isinstance(messages, (Message, Patch)):
+            messages = [messages]
+        accepted = "a batch, a message or an iterable of messages (Message or iterables of Quad)"
+        if isinstance(messages, (str, bytes, bytearray, memoryview)):
+            raise TypeError(f"encode takes {accepted}, not {type(messages).__name__}")
+        try:
+            items = list(messages)
+            if items and all(isinstance(item, Patch) for item in items):
+                return PatchBatch.from_patches(items)
+            return MessageBatch.from_messages(items)
+        except TypeError as error:
+            raise TypeError(f"encode takes {accepted}: {error}") from None
 
     def __repr__(self) -> str:
         """Return text such as `<Format nq: N-Quads>`."""

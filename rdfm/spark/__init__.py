@@ -168,7 +168,7 @@ def write(
     path: str | os.PathLike[str],
     to: str,
     *,
-    mode: Literal["append", "overwrite"] = "append",
+    mode: Literal["append", "overwrite", "errorifexists", "ignore"] = "append",
     **options: Any,
 ) -> WriteSummary | None:
     """Write messages to a folder of logs, and return a summary.
@@ -180,18 +180,21 @@ def write(
         df: Messages, with a column quads, or patches, with a column operations.
         path: The folder, as a path or URL.
         to: The format, such as "jelly".
-        mode: `append` adds logs; `overwrite` replaces all files in the folder.
+        mode: `append` adds logs; `overwrite` replaces all files in the folder. If the folder exists,
+            `errorifexists` raises an error and `ignore` writes nothing; the folder is checked once,
+            before the write. Spark Connect supports only the first two.
         **options: Options of the writer and of the format, as Python values, such as
             `compression="zstd"`, `partition_columns=["day"]` or `write_id="2026-11-01"`. None means
             that an option is not set.
 
     Returns:
-        The numbers of messages, files and dropped items, and notes; zeros if the write with this
-        `write_id` was already done. None with Spark Connect, because the client might not see the
+        The numbers of messages, files and dropped items, and notes; zeros if nothing was written
+        because of `ignore`, or because the write with this `write_id` was already done. None with Spark Connect, because the client might not see the
         folder.
 
     Raises:
-        OptionError: If an option or column is invalid.
+        OptionError: If an option, the mode or a column is invalid.
+        FileExistsError: If the folder exists, with the mode `errorifexists`.
         MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this
             version of rdfm.
         PySparkException: If the write fails.
@@ -200,16 +203,18 @@ def write(
         `rdfm.spark.write(df, "logs/", "jelly", compression="zstd").messages`
     """
     check_pyspark()
+    import errno
     import uuid
 
     from rdfm.spark.compat import activate
     from rdfm.spark.paths import to_absolute
-    from rdfm.spark.spark_options import Options, as_text
+    from rdfm.spark.spark_options import WRITE_MODE, Options, as_text
     from rdfm.spark.writers.commit import CommitTarget
     from rdfm.spark.writers.summary import REPORT
     from rdfm.spark.writers.writer import WritePlan
 
     spark = df.sparkSession
+    checks_folder = WRITE_MODE.value(mode) in ("errorifexists", "ignore")
     if "partitionby" in map(key, options):
         raise OptionError("Spark cannot pass partitionBy to a Python source; use partition_columns")
     columns = options.get("partition_columns")
@@ -219,6 +224,11 @@ def write(
     folder = _path_text(path)
     _register_once(spark)
     if _is_remote(spark):
+        if checks_folder:
+            raise OptionError(
+                f"mode={mode} cannot be used with Spark Connect, because the client might not see the folder; use "
+                "append or overwrite"
+            )
         df.write.format("rdfm").mode(mode).options(**text_options).save(folder)
         return None
     folder = to_absolute(folder)  # Spark's own process may have a different working folder
@@ -226,9 +236,16 @@ def write(
     checked = {**text_options, "path": folder}
     checked = {option: value for option, value in checked.items() if key(option) != key("writeId")}
     plan = WritePlan.from_options(Options(checked), df.schema)
+    target = CommitTarget.from_path(plan.path, plan.storage)
+    if checks_folder:
+        if target.storage.exists(target.folder):
+            if mode == "ignore":
+                return WriteSummary()
+            raise FileExistsError(errno.EEXIST, "The folder already exists", folder)
+        mode = "append"
     activate(spark)
     df.write.format("rdfm").mode(mode).options(**text_options, **{REPORT: name}).save(folder)
-    report = CommitTarget.from_path(plan.path, plan.storage).take_report(name)
+    report = target.take_report(name)
     return WriteSummary() if report is None else WriteSummary.unpack(report)
 
 
@@ -323,8 +340,8 @@ def read_stream(
         schema: The columns to return, as in `read`.
         columns: The names of the columns to return, as in `read`.
         **options: Options of Spark's file source (`maxFilesPerTrigger`, `latestFirst` …) and of
-            `read`, as Python values. `changedFiles` ("error", "skip" or "read") applies to files
-            that changed after the batch was planned.
+            `read`, as Python values. `changedFiles` can only be "read": files that changed after
+            the batch was planned are an error by default.
 
     Raises:
         OptionError: If an option is unknown, or a value or the schema is invalid.

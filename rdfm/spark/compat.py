@@ -110,6 +110,21 @@ def spark_schema(schema: pa.Schema) -> StructType:
     return from_arrow_schema(schema)
 
 
+def cast_untyped(column: pa.Array, type: DataType) -> pa.Array:
+    """Return the column with a type if it or a part of it has none, as SQL's NULL."""
+    from pyspark.sql.types import StructType
+
+    if not _is_untyped(column.type):
+        return column
+    return column.cast(arrow_schema(StructType().add("column", type)).field(0).type)
+
+
+def _is_untyped(type: pa.DataType) -> bool:
+    return str(type) == "null" or any(
+        _is_untyped(type.field(index).type) for index in range(type.num_fields)
+    )
+
+
 def arrow_function(
     function: Callable[..., pa.Array], type: DataType, *, deterministic: bool = False
 ) -> Any:

@@ -29,9 +29,9 @@ from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError
 from rdfm.formats import Format
 from rdfm.formats.spec import key
 from rdfm.nanopub.listing import describe_column
-from rdfm.spark.compat import arrow_function
+from rdfm.spark.compat import arrow_function, cast_untyped
 from rdfm.spark.queries.sql import register_queries
-from rdfm.spark.schema import LISTS, NANOPUB
+from rdfm.spark.schema import LISTS, NANOPUB, QUADS
 from rdfm.spark.spark_options import MODE, Options, as_text
 from rdfm.spark.spark_remedies import NULL_VALUE, render_for_function
 from rdfm.spark.terms import (
@@ -156,7 +156,7 @@ def nanopub(col: Column | str) -> Column:
 
     def nanopub(quads: pa.Array) -> pa.Array:
         with _spark_remedies():
-            return describe_column(quads)
+            return describe_column(cast_untyped(quads, QUADS))
 
     return _compute_once(nanopub, NANOPUB)(col)
 
@@ -209,6 +209,7 @@ def _create_decoding(
 
     def from_rdf(values: pa.Array, *keys: pa.Array) -> pa.Array:
         with _spark_remedies():
+            values = cast_untyped(values, BinaryType())
             decoder = ValueDecoder(name, **options)
             if not keys and not with_error:
                 return pa.array(decoder(values, on_error=on_error))
@@ -255,12 +256,14 @@ def _create_encoding(format: Format, max_depth: int, options: Mapping[str, Any])
     name = format.name
     encoder = ValueEncoder(format, **options)
     empty = MessageBatch.from_messages([]), PatchBatch.from_patches([])
-    none = pa.record_batch(empty[encoder.kind == "patches"])[LISTS[encoder.kind][0]]
+    column, type = LISTS[encoder.kind]
+    none = pa.record_batch(empty[encoder.kind == "patches"])[column]
     encoder(none, max_depth=max_depth)  # invalid options raise here
 
     def to_rdf(quads: pa.Array) -> pa.Array:
         with _spark_remedies():
-            return pa.array(ValueEncoder(name, **options)(quads, max_depth=max_depth))
+            encoder = ValueEncoder(name, **options)
+            return pa.array(encoder(cast_untyped(quads, type), max_depth=max_depth))
 
     return _compute_once(to_rdf, BinaryType())
 
@@ -273,7 +276,9 @@ def _create_sql_decoding(format: Format) -> Function:
         mode = options.pop("mode", "FAILFAST")
         keywords = Options(options).pop_format_options([formats.find(name).spec], "read")
         with _spark_remedies():
-            return pa.array(ValueDecoder(name, **keywords)(values, on_error=_on_error_value(mode)))
+            decode = ValueDecoder(name, **keywords)
+            typed_values = cast_untyped(values, BinaryType())
+            return pa.array(decode(typed_values, on_error=_on_error_value(mode)))
 
     return _compute_once(from_rdf, LISTS[format.spec.kinds[0]][1])
 
@@ -285,7 +290,8 @@ def _create_sql_encoding(format: Format) -> Function:
         quads, options = _split_arguments(columns)
         keywords = Options(options).pop_format_options([formats.find(name).spec], "write")
         with _spark_remedies():
-            return pa.array(ValueEncoder(name, **keywords)(quads))
+            encoder = ValueEncoder(name, **keywords)
+            return pa.array(encoder(cast_untyped(quads, LISTS[encoder.kind][1])))
 
     return _compute_once(to_rdf, BinaryType())
 

@@ -15,6 +15,7 @@ from pyspark.sql.types import (
     DataType,
     LongType,
     MapType,
+    NullType,
     StringType,
     StructField,
     StructType,
@@ -33,6 +34,7 @@ __all__ = [
     "columns_of",
     "default_schema",
     "detect_kind",
+    "is_quads",
     "message_shape",
     "quad_shape",
     "result_shape",
@@ -100,6 +102,18 @@ def _columns(row_kind: str, terms: str) -> dict[str, DataType]:
         name if column == "quads" else column: lists if column == "quads" else columns
         for column, columns in COLUMNS.items()
     }
+
+
+def is_quads(type: DataType) -> bool:
+    """Whether a column has the type of `quads`. Parts of it may be untyped, as SQL's NULL."""
+    if isinstance(type, NullType):
+        return True
+    quad = type.elementType if isinstance(type, ArrayType) else None
+    return isinstance(quad, NullType) or (
+        isinstance(quad, StructType)
+        and tuple(quad.names) == PARTS
+        and all(isinstance(part.dataType, (StringType, NullType)) for part in quad)
+    )
 
 
 def default_schema(

@@ -33,6 +33,7 @@ __all__ = [
     "RENAMED",
     "STREAMING",
     "WRITE_ID",
+    "WRITE_MODE",
     "WRITING",
     "Options",
     "as_text",
@@ -48,6 +49,14 @@ MODE = OptionSpec(
     "How to handle an error: fail the query, return a row for it, or skip the message.",
     choices=("FAILFAST", "PERMISSIVE", "DROPMALFORMED"),
     default="FAILFAST",
+)
+# Values of `mode` in `rdfm.spark.write`. Spark itself passes only the first two to Python sources.
+WRITE_MODE = OptionSpec(
+    "mode",
+    "choice",
+    "How to write to a folder that exists.",
+    choices=("append", "overwrite", "errorifexists", "ignore"),
+    default="append",
 )
 # Options of `convert` that have another name in Spark: (name, value) in rdfm and in Spark.
 RENAMED = {("on_error", "skip"): (MODE.name, "DROPMALFORMED")}
@@ -184,7 +193,8 @@ STREAMING = _index_by_name(
     OptionSpec(
         "changed_files",
         "choice",
-        "How to handle a file that has changed since it was found.",
+        "How to handle a file that has changed since it was found. Deleted files are an error with every value "
+        "(ignoreMissingFiles). rdfm.spark.read_stream supports only read.",
         choices=("error", "skip", "read"),
         default="error",
     ),

@@ -23,7 +23,14 @@ from rdfm.logs.read.reader import LogReader
 from rdfm.logs.stages.stage import Stage, Tally, Watcher
 from rdfm.logs.write.output import Writable, output_format
 from rdfm.logs.write.own_input import reject_own_input
-from rdfm.sparql.query_options import QUERY, QUERYING, as_texts, parse_seconds, parse_types
+from rdfm.sparql.query_options import (
+    QUERY,
+    QUERYING,
+    ColumnTypes,
+    as_texts,
+    parse_seconds,
+    parse_types,
+)
 from rdfm.sparql.query_remedies import UNION_GRAPHS
 from rdfm.sparql.query_stage import QueryStage, SolutionBatch
 from rdfm.sparql.solutions import Solutions, solve
@@ -58,7 +65,7 @@ def query(
     whole: bool = False,
     union_graphs: bool = False,
     prefixes: Mapping[str, str] | None = None,
-    types: Mapping[str, str] | str | None = None,
+    types: ColumnTypes | None = "",
     skip_empty: bool = False,
     solutions: Readable | None = None,
     timeout: float | str | None = None,
@@ -84,7 +91,9 @@ def query(
         union_graphs: Use the union of all graphs as the default graph of the query.
         prefixes: Names and IRIs of namespaces that the query need not declare.
         types: Column types of SELECT by variable name, such as
-            `{"time": "dateTime", "value": "double"}`. Other columns contain terms as N-Triples.
+            `{"time": "dateTime", "value": float}`. Other columns contain terms as N-Triples. "auto"
+            infers types from the first 10,000 rows. By default, `to_arrow`, `to_pandas` and
+            `to_polars` infer the other types from all rows; None: they do not.
         skip_empty: Omit messages for which CONSTRUCT creates no triples.
         solutions: SPARQL results instead of logs. CONSTRUCT creates a message from each row.
         timeout: Time limit of the query for each message, in seconds; with `whole`, in total.
@@ -146,7 +155,7 @@ def select(
     whole: bool = False,
     union_graphs: bool = False,
     prefixes: Mapping[str, str] | None = None,
-    types: Mapping[str, str] | str | None = None,
+    types: ColumnTypes | None = "",
     timeout: float | str | None = None,
     max_rows: int | str | None = None,
     on_error: Literal["fail", "skip"] = "fail",
@@ -164,7 +173,7 @@ def select(
         whole: As in `query`. The same applies to all the following arguments.
         union_graphs: Use the union of all graphs as the default graph of the query.
         prefixes: Names and IRIs of namespaces that the query need not declare.
-        types: Column types by variable name. Other columns contain terms as N-Triples.
+        types: Column types by variable name, or "auto".
         timeout: Time limit of the query for each message, in seconds; with `whole`, in total.
         max_rows: Maximum number of solutions per message.
         on_error: "fail" or "skip".
@@ -185,7 +194,7 @@ def select(
         >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
         >>> with select("SELECT ?s ?o { ?s <x:p> ?o }", log, format="trig", types={"o": "integer"}) as found:
         ...     found.to_arrow().select(["message_index", "s", "o"]).to_pylist()
-        [{'message_index': 0, 's': '<x:a>', 'o': 1}, {'message_index': 1, 's': '<x:b>', 'o': 2}]
+        [{'message_index': 0, 's': 'x:a', 'o': 1}, {'message_index': 1, 's': 'x:b', 'o': 2}]
     """
     query_options = {
         "whole": whole,
@@ -467,6 +476,7 @@ class LogQuery:
             )
         self.output_kind = "messages" if self.query.kind == "construct" else "results"
         self._types = parse_types(stages.get("types"))
+        self._infers = "types" in self._options
         self._check_form_options()
         self._log = logs if isinstance(logs, LogReader) else None
         if self._log is not None:
@@ -568,7 +578,11 @@ class LogQuery:
         """Return the rows of SELECT."""
         reader = self._create_reading_driver() if self._log is None else self._log
         return Solutions(
-            self._create_query_stage(), self._create_columns(), reader, skips=self._skips
+            self._create_query_stage(),
+            self._create_columns(),
+            reader,
+            skips=self._skips,
+            infers=self._infers,
         )
 
     def log(self) -> LogReader:
@@ -671,6 +685,7 @@ class LogQuery:
             stage_options,
             options_by_component.writes,
             None if columns is None else lambda: columns.schema,
+            list if columns is None else columns.notes,
         )
         if self._types and columns is None:
             raise OptionError(_ONLY_TABLES)

@@ -2,19 +2,51 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from rdfm.errors import OptionError, spell_option
 from rdfm.formats import OptionSpec
 from rdfm.logs.options import READING, WRITING, declare
 
-__all__ = ["QUERY", "QUERYING", "as_texts", "parse_seconds", "parse_types"]
+__all__ = [
+    "ANY",
+    "QUERY",
+    "QUERYING",
+    "TYPES",
+    "ColumnTypes",
+    "as_texts",
+    "parse_seconds",
+    "parse_types",
+]
 
 _QUERY = "Query"
+
+# Key of the type of the columns without a type of their own.
+ANY = "*"
+TYPES = (
+    "string", "iri", "node", "langString", "terms", "boolean", "integer", "decimal", "float",
+    "double", "dateTime", "localDateTime", "date", "time", "duration",
+)  # fmt: skip
+_PYTHON_TYPES: dict[object, str] = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "double",
+    decimal.Decimal: "decimal",
+    datetime.datetime: "dateTime",
+    datetime.date: "date",
+    datetime.time: "time",
+    datetime.timedelta: "duration",
+}
+
+# Types by variable name, as names or Python types, or as text.
+ColumnTypes: TypeAlias = Mapping[str, str | type] | str
 
 QUERYING = declare(
     OptionSpec(
@@ -40,8 +72,8 @@ QUERYING = declare(
     ),
     OptionSpec(
         "types",
-        help="Column types, such as time=dateTime,n=integer.",
-        metavar="NAME=TYPE,...",
+        help="Column types, such as time=dateTime,n=integer; auto: by the values.",
+        metavar="[auto,]NAME=TYPE,...",
         group=_QUERY,
     ),
     OptionSpec(
@@ -105,8 +137,12 @@ def parse_seconds(text: str | None) -> float | None:
     return number
 
 
-def parse_types(text: str | None) -> dict[str, str]:
-    """Parse column types, and return them by variable name.
+def parse_types(text: str | None, *, infers: bool = True) -> dict[str, str]:
+    """Parse column types, and return them by variable name. "auto" has the name `ANY`.
+
+    Args:
+        text: The types.
+        infers: Whether "auto" is supported.
 
     Raises:
         OptionError: If the text is malformed or repeats a name. Type names are checked later.
@@ -121,6 +157,13 @@ def parse_types(text: str | None) -> dict[str, str]:
             continue
         name, equals, type = part.partition("=")
         name = name.lstrip("?$")
+        if part == "auto":
+            if not infers:
+                raise OptionError(
+                    f"{spell_option('types')} cannot be auto here, because the columns must be known "
+                    "before the first row; name their types, such as time=dateTime,value=double"
+                )
+            name, equals, type = ANY, "=", "auto"
         if not (name and equals and type):
             raise OptionError(
                 f"{spell_option('types')} contains '{part[:40]}', expected names with types, "
@@ -136,7 +179,25 @@ def as_texts(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that are not None, with `types` and `timeout` as on the command line."""
     set_options = {name: value for name, value in options.items() if value is not None}
     if isinstance(types := set_options.get("types"), Mapping):
-        set_options["types"] = ",".join(f"{name}={type}" for name, type in types.items())
+        set_options["types"] = ",".join(f"{n}={_type_name(n, type)}" for n, type in types.items())
     if isinstance(timeout := set_options.get("timeout"), (int, float)):
         set_options["timeout"] = str(timeout)
     return set_options
+
+
+def _type_name(name: object, type: object) -> str:
+    """Return the name of a type, or of the type for values of a Python type.
+
+    Raises:
+        OptionError: If it is neither.
+    """
+    if isinstance(type, str):
+        return type
+    try:
+        return _PYTHON_TYPES[type]
+    except (KeyError, TypeError):
+        known = ", ".join(python_type.__name__ for python_type in (str, bool, int, float))
+        raise OptionError(
+            f"{spell_option('types')} has {repr(type)[:40]} for {str(name)[:40]!r}, expected a name "
+            f"such as 'double', or a Python type such as {known}"
+        ) from None

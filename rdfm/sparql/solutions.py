@@ -8,18 +8,22 @@ Law: rows before an error are returned before the error is raised.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, Literal
 
+from rdfm.errors import OptionError, RdfmError
 from rdfm.logs.input.driver import Driver
 from rdfm.logs.read.frames import require_package
 from rdfm.logs.read.reader import LogReader
 from rdfm.logs.read.rows import RowReader, run_row_stages
 from rdfm.logs.reader_lock import LockedIterator
 from rdfm.logs.stages.stage import SkipErrors, Stage, Tally
-from rdfm.sparql.query_stage import QueryStage
+from rdfm.sparql.query_stage import QueryStage, SolutionBatch
 from rdfm.sparql.tables import Columns
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
     import pyarrow
 
     from rdfm._core import Term
@@ -70,6 +74,7 @@ class Solutions(RowReader):
         driver: Driver | LogReader,
         *,
         skips: bool = False,
+        infers: bool = False,
     ) -> None:
         """Open the input. Use `rdfm.select` instead.
 
@@ -78,20 +83,47 @@ class Solutions(RowReader):
             columns: Converter of solutions to record batches.
             driver: Driver that reads the logs, or an open log.
             skips: Whether to skip invalid messages.
+            infers: Whether `to_arrow`, `to_pandas` and `to_polars` infer types by default.
         """
         super().__init__(driver, (SkipErrors(skip=skips), querying))
         self.variables = tuple(querying.query.variables)
         self._columns = columns
         self._nulls = 0
+        self._infers = infers
+        # Rows that were converted to find their types.
+        self._converted: list[pyarrow.RecordBatch] = []
+        self._is_buffered = False
 
     @property
     def schema(self) -> pyarrow.Schema:
-        """Names and types of the columns, available before anything is read.
+        """Names and types of the columns.
+
+        They are available before anything is read. With `types="auto"`, this reads the first
+        10,000 rows, which the next method that returns rows returns.
 
         Raises:
             MissingExtraError: If pyarrow is not installed.
+            RdfmError, OSError: As in `batches`, if rows are read.
         """
+        with self._lock:
+            while not self._columns.is_decided and not self._ended:
+                self._is_buffered = False
+                self._convert_next()
+                self._is_buffered = True
         return self._columns.schema
+
+    @property
+    def types(self) -> dict[str, str]:
+        """The type of each variable's column, as in the argument `types` of `select`.
+
+        Inferred types are known once rows have been returned, or after `schema`.
+        """
+        return self._columns.types
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on the types of the rows so far: lost language tags, and values without a type."""
+        return tuple(self._columns.notes())
 
     @property
     def skipped(self) -> int:
@@ -118,14 +150,31 @@ class Solutions(RowReader):
     def _batches(self) -> Iterator[pyarrow.RecordBatch]:
         self._check_unread()
         while True:
-            self._ended = True  # an error ends the rows, too
-            solutions = next(self._staged_batches, None)
-            if solutions is None:
+            while self._converted:
+                yield self._converted.pop(0)
+            if self._ended:
+                self._is_buffered = False
                 return
-            table, nulls = self._columns(solutions)
+            try:
+                self._convert_next()
+            except RdfmError:
+                while self._converted:  # rows before the error
+                    yield self._converted.pop(0)
+                raise
+
+    def _convert_next(self) -> None:
+        """Convert the rows of the next batch; at the end, those that waited for their types."""
+        self._ended = True  # an error ends the rows, too
+        solutions: SolutionBatch | None = next(self._staged_batches, None)
+        columns = self._columns
+        for table, nulls in columns.end() if solutions is None else columns.convert(solutions):
             self._nulls += nulls
-            self._ended = False
-            yield table
+            self._converted.append(table)
+        self._ended = solutions is None
+
+    def _check_unread(self) -> None:
+        if not self._is_buffered:
+            super()._check_unread()
 
     __iter__ = batches
 
@@ -141,6 +190,8 @@ class Solutions(RowReader):
         return LockedIterator(self._lock, self._rows())
 
     def _rows(self) -> Iterator[tuple[str | None, int | None, tuple[Term | None, ...]]]:
+        if self._is_buffered:
+            raise ValueError("rows were read to find their types; use batches, or types=None")
         self._check_unread()
         self._ended = True
         for solutions in self._staged_batches:
@@ -150,13 +201,79 @@ class Solutions(RowReader):
 
     def _arrow_reader(self) -> pyarrow.RecordBatchReader:
         self._check_unread()
-        schema = self._columns.schema
+        schema = self.schema
         with require_package("pyarrow", "a table of solutions"):
             import pyarrow as pa
         reader: pyarrow.RecordBatchReader = pa.RecordBatchReader.from_batches(
             schema, self.batches()
         )
         return reader
+
+    def to_arrow(self, *, types: Literal["auto"] | EllipsisType | None = ...) -> pyarrow.Table:
+        r"""Read all rows into a `pyarrow.Table` (extra: arrow).
+
+        Args:
+            types: "auto" to infer the types of columns without a type from all rows, or None for
+                terms as N-Triples. Defaults to "auto", unless `types` of the query is None.
+
+        Raises:
+            MissingExtraError, RdfmError, OSError, ValueError: As in `batches`.
+
+        Example:
+            >>> import rdfm
+            >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
+            >>> with rdfm.select("SELECT ?s ?o { ?s ?p ?o }", log, format="trig") as found:
+            ...     found.to_arrow().select(["s", "o"]).to_pylist()
+            [{'s': 'x:a', 'o': 1}, {'s': 'x:b', 'o': 2}]
+        """
+        if not isinstance(types, EllipsisType) and types not in ("auto", None):
+            raise OptionError(
+                f"types is {types!r}, expected 'auto' or None; pass other types to the query"
+            )
+        infers = self._infers if isinstance(types, EllipsisType) else types == "auto"
+        with require_package("pyarrow", "a table of solutions"):
+            import pyarrow  # noqa: F401 - before anything is read
+        if infers and not self._is_buffered:
+            self._columns = self._columns.for_all_rows()
+        return super().to_arrow()
+
+    def to_pandas(self, *, types: Literal["auto"] | EllipsisType | None = ...) -> pandas.DataFrame:
+        r"""Read all rows into a pandas data frame, as `LogReader.to_pandas` does.
+
+        Args:
+            types: As in `to_arrow`.
+
+        Raises:
+            MissingExtraError, RdfmError, OSError, ValueError: As in `to_arrow`.
+
+        Example:
+            >>> import rdfm
+            >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
+            >>> with rdfm.select("SELECT ?s ?o { ?s ?p ?o }", log, format="trig") as found:
+            ...     found.to_pandas()[["s", "o"]]
+                 s  o
+            0  x:a  1
+            1  x:b  2
+        """
+        return self._to_pandas(lambda: self.to_arrow(types=types))
+
+    def to_polars(self, *, types: Literal["auto"] | EllipsisType | None = ...) -> polars.DataFrame:
+        r"""Read all rows into a Polars data frame.
+
+        Args:
+            types: As in `to_arrow`.
+
+        Raises:
+            MissingExtraError, RdfmError, OSError, ValueError: As in `to_arrow`.
+
+        Example:
+            >>> import rdfm
+            >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
+            >>> with rdfm.select("SELECT ?o { ?s ?p ?o }", log, format="trig") as found:
+            ...     found.to_polars()["o"].sum()
+            3
+        """
+        return self._to_polars(lambda: self.to_arrow(types=types))
 
     def __repr__(self) -> str:
         """Return a short description, such as `<Solutions of x.nq: s, time>`."""

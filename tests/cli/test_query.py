@@ -624,3 +624,14 @@ def test_archives_and_folders_can_be_queried(rdfm):
 def test_errors_suggest_corrections(rdfm, arguments, text):
     rdfm("convert", "a.nq", "t.jelly")
     assert text in rdfm("query", *arguments).error
+
+
+@pytest.mark.usefixtures("log")
+def test_types_are_inferred(rdfm):
+    query = "SELECT ?o { ?s <http://e/species>|<http://e/count> ?o }"
+    run = rdfm("query", query, "log.trig", "--types", "auto", "-o", "out.parquet")
+    assert run.code == 0
+    assert "note: ?o contains terms as N-Triples, because of '<http://e/crane>' (mess" in run.err
+    run = rdfm("query", PLACES, "log.trig", "--types", "auto", "-o", "out.csv")
+    assert run.code == 2
+    assert "--types applies only to tables" in run.err

@@ -33,7 +33,8 @@ READERS = {
         "CONSTRUCT { ?s <x:q> ?o } { ?s ?p ?o }", LOG, format="trig"
     ),
     "results": lambda: rdfm.open_log(TSV, "results-tsv", kind="results"),
-    "solutions": solutions,
+    "solutions": lambda: solutions(types=None),
+    "inferred": lambda: solutions(types="auto"),
     "typed": lambda: solutions(types=TYPES),
     "no rows": lambda: rdfm.select("SELECT ?x { ?x <x:none> ?y }", LOG, format="trig"),
     "no messages": lambda: rdfm.open_log(b"", "nq"),
@@ -116,7 +117,7 @@ def test_errors_are_raised_unchanged(method):
         ("to_polars", "pyarrow", r"pip install 'rdfm\[arrow\]'"),
     ],
 )
-@pytest.mark.parametrize("name", ["messages", "results", "solutions"])
+@pytest.mark.parametrize("name", ["messages", "results", "solutions", "inferred"])
 def test_a_missing_package_is_named_and_nothing_is_read(
     monkeypatch, name, method, package, install
 ):

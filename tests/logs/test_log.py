@@ -57,7 +57,9 @@ def test_sources_of_every_type_are_read(tmp_path):
         assert not file.closed
 
 
-@pytest.mark.parametrize("data", [LOG, gzip.compress(LOG), bz2.compress(LOG)])
+@pytest.mark.parametrize(
+    "data", [LOG, gzip.compress(LOG), bz2.compress(LOG)], ids=["plain", "gzip", "bzip2"]
+)
 def test_inputs_may_arrive_byte_by_byte(data):
     assert sizes(Trickle(data)) == [1, 2]
 
@@ -567,3 +569,12 @@ def test_a_large_written_batch_is_freed():
     with rdfm.create_log(io.BytesIO(), "nq") as log:
         log.write_batch(batch)
         assert log._last.memory_bytes < 1000 < writer.LAST_BYTES < batch.memory_bytes
+
+
+def test_text_instead_of_a_path_is_explained():
+    text = '<http://e/s> <http://e/p> "o" .'
+    with pytest.raises(FileNotFoundError, match="pass bytes to read text"):
+        rdfm.open_log(text, "nq")
+    with pytest.raises(FileNotFoundError) as caught:
+        rdfm.open_log("no such file.nq", "nq")
+    assert "pass bytes" not in str(caught.value)

@@ -231,6 +231,21 @@ def test_nanopublications_that_are_stored_during_a_request_are_appended(registry
     assert is_complete(registry)
 
 
+@pytest.mark.parametrize("has_counters", [True, False])
+def test_frames_of_columns_are_read_like_frames_of_rows(registry, has_counters):
+    numbered = [(number, number) for number in range(1, COUNT + 1)]
+    with rdfm.open_log(registry_double.body(numbered, counters=has_counters), "jelly") as log:
+        encoder = rdfm.formats.jelly.Encoder(jelly_version="1.2")
+        body = b"".join(map(encoder.encode, log.batches())) + encoder.finish()
+    registry.faults = [registry.replaced_by(body)]
+    if has_counters:
+        assert fetch(registry.url, "m.jelly").messages == COUNT
+        assert is_complete(registry)
+    else:
+        with pytest.raises(HttpError, match="has no counter"):
+            fetch(registry.url, "m.jelly")
+
+
 def test_invalid_jelly_is_an_error(registry):
     registry.faults = [registry.replaced_by(b"\x05hello" * 9)]
     with pytest.raises(rdfm.DecodeError, match=r"nanopubs\.jelly\?afterCounter=-1: jelly: "):

@@ -148,7 +148,9 @@ def test_memory_is_bounded_by_the_largest_message(measure, case):
         check(measure, case, name, size, size)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES.values() if case.plain], ids=str)
+@pytest.mark.parametrize(
+    "case", [case for case in CASES.values() if case.plain], ids=lambda case: case.name
+)
 def test_input_without_repetition_is_read_far_below_the_limit(measure, case):
     for name in case.formats:
         assert check(measure, case, name, MIB // 16, MIB)

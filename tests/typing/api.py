@@ -184,6 +184,7 @@ def attributes() -> list[str]:
     rows: rdfm.ResultBatch = formats.results_json.decode(b"")
     table: rdfm.MessageBatch | rdfm.PatchBatch | rdfm.ResultBatch = formats.arrow.decode(b"")
     data: bytes = formats.nq.encode(messages) + formats.rdf_patch.encode(changes)
+    data += formats.nq.encode(rdfm.Message()) + formats.nq.encode([rdfm.Message(), []])
     formats.nq.encode(rows)  # type: ignore[arg-type]  # pyright: ignore
     any_kind: formats.Format = formats.find("nq")
     any_kind.encode(any_kind.decode(data + formats.find("arrow").encode(table)))

@@ -26,7 +26,7 @@ fn limits(each: u64) -> Limits {
 }
 
 /// Decodes a log of N-Quads in a short form: `;` ends a quad, `|` ends a message.
-fn log(text: &str) -> MessageBatch {
+pub(crate) fn log(text: &str) -> MessageBatch {
     let lines = text.replace(';', " .\n").replace('|', " .\n# @message\n");
     batches(&format!("{lines} .\n"), 8192).pop().unwrap()
 }

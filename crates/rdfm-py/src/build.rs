@@ -11,7 +11,7 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 use rdfm_core::model::batch::{LogBatch, MessageBatch, PatchBatch, ResultBatch};
 use rdfm_core::model::builder::{BatchBuilder, LogBuilder};
 use rdfm_core::model::error::LimitExceeded;
@@ -48,7 +48,7 @@ pub fn from_messages(
     for message in messages.try_iter()? {
         let message = message?;
         build.terms.builder.begin_message(None);
-        if message.is_instance(class)? {
+        if is_message(&message, class)? {
             build.message(&message)?;
         } else {
             build.quads(&message)?;
@@ -56,6 +56,15 @@ pub fn from_messages(
         build.terms.end_message()?;
     }
     Ok(build.terms.take())
+}
+
+/// Whether an object is a message. A check against `Message`, an abstract base class, calls Python
+/// code, so the usual types are recognized first.
+fn is_message(object: &Bound<'_, PyAny>, class: &Bound<'_, PyType>) -> PyResult<bool> {
+    if object.is_exact_instance_of::<PyList>() || object.is_exact_instance_of::<PyTuple>() {
+        return Ok(false);
+    }
+    Ok(object.get_type().is(class) || object.is_instance(class)?)
 }
 
 /// Builds a batch from an iterable of patches, each an iterable of operations: tuples of code,

@@ -5,8 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
+use rdfm_analysis::canonical::{self, CanonicalError};
+use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass, LimitExceeded};
-use rdfm_core::model::remedy::{Reason, Remedy};
+use rdfm_core::model::remedy::{Reason, Remedy, Side};
+use rdfm_core::model::table::TermTable;
+use rdfm_core::model::term::{Quad, TermId};
+use rdfm_core::model::write::Style;
 use rdfm_core::registry;
 use rdfm_query::query::parse::QueryError;
 
@@ -141,6 +146,76 @@ pub fn encode_row(py: Python<'_>, error: &EncodeError, byte_offset: Option<u64>)
     match exception.value(py).setattr("byte_offset", byte_offset) {
         Ok(()) => exception,
         Err(error) => error,
+    }
+}
+
+/// Returns the exception for a message without a canonical form.
+pub fn canonical(
+    py: Python<'_>,
+    batch: &MessageBatch,
+    message: usize,
+    error: &CanonicalError,
+    max_steps: u64,
+) -> PyErr {
+    let (class, reason) = match error {
+        CanonicalError::Unsupported(unsupported, quad) => {
+            let text = quad_text(batch.table(), *quad);
+            let text = format!("{}: {text}", unsupported.text());
+            (py.get_type::<py::EncodeError>(), text.into())
+        }
+        CanonicalError::TooManySteps => {
+            let text = format!("the canonical labels need more than {max_steps} steps");
+            let remedy = Remedy {
+                side: Side::Stage,
+                ..Remedy::larger("max_steps")
+            };
+            let reason = Reason::from(text).with(remedy);
+            (py.get_type::<py::LimitError>(), reason)
+        }
+        CanonicalError::TooLarge => {
+            let text = format!(
+                "the terms need more than {} MiB as text",
+                canonical::MAX_TEXT_BYTES >> 20
+            );
+            (py.get_type::<py::LimitError>(), text.into())
+        }
+        CanonicalError::TooManyMessages => {
+            let text = format!(
+                "the hashes of distinct messages need more than {} MiB",
+                canonical::MAX_HASH_BYTES >> 20
+            );
+            (py.get_type::<py::LimitError>(), text.into())
+        }
+        CanonicalError::Cancelled => return internal_error("cancelled"),
+    };
+    let build = || -> PyResult<PyErr> {
+        let attributes = PyDict::new(py);
+        attributes.set_item("format", "RDFC-1.0")?;
+        attributes.set_item("message_index", batch.message_index(message))?;
+        new_exception(&class, &reason, None, &attributes)
+    };
+    build().unwrap_or_else(|error| error)
+}
+
+/// Returns a quad in one line, truncated to about 80 bytes.
+fn quad_text(table: &TermTable, quad: Quad) -> String {
+    const MAX_BYTES: usize = 80;
+    let style = Style {
+        max_bytes: MAX_BYTES,
+        ..Style::CANONICAL
+    };
+    let mut text = Vec::new();
+    for id in [quad.subject, quad.predicate, quad.object, quad.graph] {
+        if text.len() <= MAX_BYTES && id != TermId::DEFAULT_GRAPH {
+            style.write(table, id, &mut text);
+            text.push(b' ');
+        }
+    }
+    text.push(b'.');
+    let text = String::from_utf8_lossy(&text);
+    match text.char_indices().nth(MAX_BYTES) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
     }
 }
 

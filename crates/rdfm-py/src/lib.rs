@@ -34,6 +34,7 @@ mod arrow;
 mod arrow_rows;
 mod batch;
 mod build;
+mod canonical;
 mod changes;
 mod codecs;
 mod columns;
@@ -65,6 +66,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     terms::register(module)?;
     batch::register(module)?;
     records::register(module)?;
+    canonical::register(module)?;
     changes::register(module)?;
     comparison::register(module)?;
     arrow::register(module)?;

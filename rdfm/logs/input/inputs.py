@@ -578,11 +578,22 @@ def _open(
         return source, name if isinstance(name, str) else "input", None, None, False
     path = os.fspath(source) if path is None else path
     # Unbuffered: a read returns the bytes that are available.
-    file = cast("BinaryIO", open_to_read(path))
+    try:
+        file = cast("BinaryIO", open_to_read(path))
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENAMETOOLONG) and _is_text(path):
+            error.strerror = f"{error.strerror}; pass bytes to read text"
+        raise
     status = os.fstat(file.fileno())
     regular = stat.S_ISREG(status.st_mode)
     url = Path(path).resolve().as_uri() if regular else None
     return file, path, url, status.st_size if regular else None, True
+
+
+def _is_text(path: str | bytes) -> bool:
+    """Whether the name of a missing file looks like RDF."""
+    text = os.fsdecode(path)
+    return any(map(str.isspace, text)) and any(character in text for character in '<"{@:')
 
 
 def _open_url(

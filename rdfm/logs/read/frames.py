@@ -7,7 +7,7 @@ Cost: all rows, in memory. Law: the rows and columns are the same for every libr
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
@@ -76,7 +76,7 @@ class Tabular(ABC):
             >>> log = b'<x:a> <x:p> "1" .\n# @message\n<x:b> <x:p> "2" .\n'
             >>> with rdfm.select("SELECT ?s { ?s ?p ?o }", log, format="nq") as found:
             ...     found.to_arrow().column("s").to_pylist()
-            ['<x:a>', '<x:b>']
+            ['x:a', 'x:b']
         """
         return self._arrow_reader().read_all()
 
@@ -100,12 +100,15 @@ class Tabular(ABC):
             0              0    "1"
             1              1    "2"
         """
+        return self._to_pandas(self.to_arrow)
+
+    def _to_pandas(self, read_table: Callable[[], pyarrow.Table]) -> pandas.DataFrame:
         with require_package("pandas", "a pandas data frame"):
             import pandas as pd
         with require_package("pyarrow", "a pandas data frame"):
             import pyarrow as pa
         nullable = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
-        frame: pandas.DataFrame = self.to_arrow().to_pandas(types_mapper=nullable.get)
+        frame: pandas.DataFrame = read_table().to_pandas(types_mapper=nullable.get)
         return frame
 
     def to_polars(self) -> polars.DataFrame:
@@ -123,9 +126,12 @@ class Tabular(ABC):
             ...     rows.to_polars()["name"].to_list()
             ['"Ann"', '"Bob"']
         """
+        return self._to_polars(self.to_arrow)
+
+    def _to_polars(self, read_table: Callable[[], pyarrow.Table]) -> polars.DataFrame:
         with require_package("polars", "a Polars data frame"):
             import polars as pl
-        frame = pl.from_arrow(self.to_arrow())
+        frame = pl.from_arrow(read_table())
         assert isinstance(frame, pl.DataFrame)  # from a table
         return frame
 

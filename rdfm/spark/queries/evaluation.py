@@ -145,7 +145,7 @@ class SparkQuery:
         """
         if query.kind != "select":
             return None
-        return TypedColumns(query.variables, parse_types(self.options.get("types")))
+        return TypedColumns(query.variables, parse_types(self.options.get("types"), infers=False))
 
     def shape(self) -> RowShape:
         """Return the columns of the query's rows."""

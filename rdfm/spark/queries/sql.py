@@ -22,9 +22,9 @@ from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult
 
 from rdfm._core import batches_from_arrow
 from rdfm.errors import LimitError, OptionError
-from rdfm.spark.compat import arrow_function
+from rdfm.spark.compat import arrow_function, cast_untyped
 from rdfm.spark.queries.evaluation import Evaluation, SparkQuery
-from rdfm.spark.schema import PARTS, QUADS
+from rdfm.spark.schema import PARTS, QUADS, is_quads
 from rdfm.spark.terms import ESCAPES, NO_ESCAPE
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class RdfQuery:
                 literals.
             QueryError: If the query is invalid.
         """
-        if quads.dataType.simpleString() != QUADS.simpleString():
+        if not is_quads(quads.dataType):
             raise OptionError(
                 f"rdf_query takes a column of type {QUADS.simpleString()}, not "
                 f"{quads.dataType.simpleString()}"
@@ -137,8 +137,7 @@ def _evaluate_column(
         _constant(queries, "query"), _constant(columns[2], "options") if columns[2:] else {}
     )
     evaluation = _create_evaluation(query_option, kind)
-    if pa.types.is_null(quads.type):
-        return pa.nulls(len(quads), type)
+    quads = cast_untyped(quads, QUADS)
     valid = quads.is_valid()
     present = pa.RecordBatch.from_arrays([quads.filter(valid)], ["quads"])
     arrays: list[pa.Array] = []

@@ -12,6 +12,7 @@ import errno
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -63,6 +64,7 @@ def read_stream(
     from pyspark.sql import functions as F
 
     options = Options(text_options)
+    _check_file_source_options(options)
     file_stream = spark.readStream.format("binaryFile").schema(_WHOLE_FILES)
     file_stream = file_stream.options(**options.pop_texts(FILE_SOURCE))
     changed_option, recursive_option = "changed_files", "recursive_file_lookup"
@@ -87,6 +89,27 @@ def read_stream(
         )
 
     return files.mapInArrow(rows, reading.schema)
+
+
+def _check_file_source_options(options: Options) -> None:
+    """Check the values that Spark's file source would check only when the query starts.
+
+    Spark lists the files of a batch again when the batch begins. A file that was deleted or
+    rewritten before that cannot be noticed, so `changedFiles` cannot promise to report or skip it.
+
+    Raises:
+        OptionError: If a value is invalid.
+    """
+    given = Options(dict(options.remaining))
+    values = given.pop_values(
+        {**STREAMING, "changed_files": replace(STREAMING["changed_files"], default=None)}
+    )
+    if values["changed_files"] in ("error", "skip"):
+        raise OptionError(
+            f"rdfm.spark.read_stream supports only changedFiles=read, not {values['changed_files']}, because "
+            "Spark's file source does not report files that were deleted or rewritten before their batch; use "
+            'spark.readStream.format("rdfm") with the option stateLocation'
+        )
 
 
 class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from rdfm import formats
 from rdfm._core import Iri, MessageBatch, PatchBatch, Quad
-from rdfm.errors import OptionError
+from rdfm.errors import OptionError, name_in_errors
 from rdfm.formats import Opening
 from rdfm.storage import compression as compressions
 
@@ -165,13 +165,15 @@ def join_fragments(
     if lead and compression != "none":
         compressor = compressions.compressor(compression)
         lead = compressor.compress(lead) + compressor.flush()
-    joined_file = target.storage.open_new(f"{folder}/{name}")
+    path = f"{folder}/{name}"
+    joined_file = target.storage.open_new(path)
     try:
-        joined_file.write(lead)
-        for fragment in ordered:
-            with target.storage.open_existing(staging + fragment.part) as part:
-                shutil.copyfileobj(part, joined_file, _COPY_BYTES)
-        target.storage.finish(joined_file)
+        with name_in_errors(path):
+            joined_file.write(lead)
+            for fragment in ordered:
+                with target.storage.open_existing(staging + fragment.part) as part:
+                    shutil.copyfileobj(part, joined_file, _COPY_BYTES)
+            target.storage.finish(joined_file)
     except BaseException:
         with contextlib.suppress(Exception):
             joined_file.close()

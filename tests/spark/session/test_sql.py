@@ -47,6 +47,24 @@ def test_functions_are_registered_by_name(functions):
 
 
 @pytest.mark.feature("`rdf_query`, `rdf_ask`, `rdf_construct`, `rdf_value`")
+def test_nulls_without_a_type_are_nulls_of_any_type(spark):
+    quad = (
+        "named_struct('subject', '<e:s>', 'predicate', '<e:p>', 'object', '<e:o>', 'graph', NULL)"
+    )
+    row = spark.sql(
+        f"""SELECT to_nq(NULL) AS a, from_nq(NULL) AS b, rdf_ask(NULL, 'ASK {{}}') AS c,
+            rdf_construct(NULL, 'CONSTRUCT WHERE {{ ?s ?p ?o }}') AS d,
+            rdf_value(NULL, 'e:p') AS e, to_nq(array({quad})) AS f,
+            rdf_ask(array({quad}), 'ASK {{ ?s ?p ?o }}') AS g"""
+    ).first()
+    assert tuple(row) == (None, None, None, None, None, b"<e:s> <e:p> <e:o> .\n", True)
+    select = "SELECT ?s { ?s ?p ?o }"
+    assert spark.sql(f"SELECT * FROM rdf_query(NULL, '{select}')").collect() == []
+    (solution,) = spark.sql(f"SELECT * FROM rdf_query(array({quad}), '{select}')").collect()
+    assert solution.s == "<e:s>"
+
+
+@pytest.mark.feature("`rdf_query`, `rdf_ask`, `rdf_construct`, `rdf_value`")
 def test_a_table_function_returns_the_solutions_of_each_message(spark, messages):
     found = spark.sql(f"SELECT q.* FROM messages, LATERAL rdf_query(quads, '{SELECT}') AS q")
     assert found.dtypes == [("s", "string"), ("v", "string")]

@@ -357,6 +357,10 @@ def test_options_are_checked_before_the_query_starts(spark_folder):
         ({"modifiedAfter": "2026-01-01"}, "no option 'modifiedafter'"),
         ({"nonsense": 1}, "there is no option 'nonsense'"),
         ({"changedFiles": "maybe"}, "one of 'error', 'skip', 'read'"),
+        ({"changedFiles": "skip"}, "only changedFiles=read"),
+        ({"changed_files": "error"}, "only changedFiles=read"),
+        ({"max_files_per_trigger": 0}, "maxFilesPerTrigger"),
+        ({"maxBytesPerTrigger": -1}, "maxBytesPerTrigger"),
         ({"schema": "subject string"}, "there is no column 'subject'"),
     ]:
         with pytest.raises(OptionError, match=text):

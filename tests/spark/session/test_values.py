@@ -15,7 +15,7 @@ from samples import log_of
 from support import as_batch
 
 from rdfm import OptionError, UnknownFormatError, convert, formats
-from rdfm.spark.functions import from_rdf, register_functions, to_rdf
+from rdfm.spark.functions import from_rdf, nanopub, register_functions, to_rdf
 
 FORMATS = [format.name for format in formats.all() if format.spec.kinds[0] == "messages"]
 TWO_MESSAGES = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:p> .\n"
@@ -89,6 +89,11 @@ def test_null_values_remain_null_and_empty_values_have_no_quads(spark):
     )
     assert restored[0].v is None
     assert restored[2].v == b"<a:s> <a:p> <a:o> .\n"
+
+
+def test_nulls_without_a_type_are_null_values(spark):
+    columns = [to_rdf(F.lit(None), "nq"), from_rdf(F.lit(None), "nq"), nanopub(F.lit(None))]
+    assert tuple(spark.range(1).select(*columns).first()) == (None, None, None)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from parts import lines_of, messages_in, numbered, numbers_in, remaining_files, 
 from samples import generated
 
 import rdfm
-from rdfm import formats
+from rdfm import OptionError, formats
 from rdfm.storage.compression import COMPRESSIONS
 
 
@@ -100,6 +100,18 @@ def test_parts_are_added_or_replaced_according_to_the_mode(rows, tmp_path):
     assert (tmp_path / "_hidden").exists()
     assert (tmp_path / "_SUCCESS").exists()
     assert remaining_files(tmp_path) == []
+
+
+def test_an_existing_folder_may_be_an_error_or_end_the_write(rows, tmp_path):
+    folder = tmp_path / "out"
+    assert rdfm.spark.write(rows, folder, "nq", mode="errorifexists").messages == 10
+    with pytest.raises(FileExistsError, match="already exists"):
+        rdfm.spark.write(rows, folder, "nq", mode="errorifexists")
+    assert rdfm.spark.write(rows, folder, "nq", mode="ignore") == rdfm.spark.WriteSummary()
+    assert len(numbers_in(folder)) == 10
+    assert rdfm.spark.write(rows, tmp_path / "new", "nq", mode="ignore").messages == 10
+    with pytest.raises(OptionError, match="one of 'append', 'overwrite', 'errorifexists'"):
+        rdfm.spark.write(rows, folder, "nq", mode="replace")
 
 
 @pytest.mark.parametrize("compression", ["none", *COMPRESSIONS])

@@ -15,9 +15,12 @@ mod structure;
 pub mod trusty;
 mod vocabulary;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::quote;
-use rdfm_core::model::term::Quad;
+use rdfm_core::model::table::TermTable;
+use rdfm_core::model::term::{Quad, TermKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use listing::Description;
@@ -146,6 +149,19 @@ pub fn check(batch: &MessageBatch) -> Vec<Verdict> {
         }
     }
     verdicts
+}
+
+/// Returns the hash in the artifact code (of module RA) in the IRI of a nanopublication. The quads
+/// are not compared with it.
+pub fn find_code_hash(table: &TermTable, quads: &[Quad]) -> Option<[u8; 32]> {
+    let mut terms = Vocabulary::new(table);
+    let declarations = quads
+        .iter()
+        .filter(|quad| structure::is_declaration(&mut terms, quad));
+    let code = declarations
+        .filter(|quad| table.term(quad.subject).kind == TermKind::Iri)
+        .find_map(|quad| trusty::dataset_code(table.text(quad.subject)))?;
+    URL_SAFE_NO_PAD.decode(&code[2..]).ok()?.try_into().ok()
 }
 
 /// Checks structure and artifact codes. For each message, returns the first reason why it is not a

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::namespaces::{NamespaceChange, Namespaces};
 use super::record::{Operation, Record};
 use super::table::TermTable;
-use super::term::{NO_SPLIT, Quad, Term, TermId, TermKind, flags};
+use super::term::{Quad, TermId, TermKind};
 
 /// The namespaces in force after the last batch that an encoder received.
 #[derive(Debug, Default)]
@@ -116,6 +116,18 @@ impl MessageBatch {
         }
     }
 
+    /// Returns the same messages with the blank nodes `<prefix>0`, `<prefix>1` and so on as the last
+    /// terms of the table. The prefix must be the beginning of a label of N-Triples.
+    #[must_use]
+    pub fn with_labels(&self, prefix: &str, count: u32) -> Self {
+        let mut batch = self.clone();
+        let table = Arc::make_mut(&mut batch.table);
+        for number in 0..count {
+            table.push_text(TermKind::BlankNode, format!("{prefix}{number}").as_bytes());
+        }
+        batch
+    }
+
     /// Returns the same messages with the quads of the default graph moved to the graph `name`,
     /// which is an absolute IRI.
     #[must_use]
@@ -125,17 +137,7 @@ impl MessageBatch {
             return batch;
         }
         let table = Arc::make_mut(&mut batch.table);
-        let offset = table.arena.len() as u32;
-        table.arena.extend_from_slice(name);
-        let id = TermId(table.terms.len() as u32);
-        table.terms.push(Term {
-            offset,
-            length: name.len() as u32,
-            aux: 0,
-            split: NO_SPLIT,
-            kind: TermKind::Iri,
-            flags: flags::PLAIN,
-        });
+        let id = table.push_text(TermKind::Iri, name);
         for quad in &mut batch.records {
             if quad.graph == TermId::DEFAULT_GRAPH {
                 quad.graph = id;

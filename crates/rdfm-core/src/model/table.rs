@@ -3,7 +3,7 @@
 //! - Law: all text in the arena is valid UTF-8 (checked by the decoder). Equal ids mean equal
 //!   terms, but equal terms may have different ids.
 
-use super::term::{NO_SPLIT, Term, TermId, TermKind};
+use super::term::{NO_SPLIT, Term, TermId, TermKind, flags};
 
 /// A range of bytes in the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +38,21 @@ impl TermTable {
             flags: 0,
         });
         table
+    }
+
+    /// Appends a term whose text needs no escaping ([`flags::PLAIN`]).
+    pub(super) fn push_text(&mut self, kind: TermKind, text: &[u8]) -> TermId {
+        let id = TermId(self.terms.len() as u32);
+        self.terms.push(Term {
+            offset: self.arena.len() as u32,
+            length: text.len() as u32,
+            aux: 0,
+            split: NO_SPLIT,
+            kind,
+            flags: flags::PLAIN,
+        });
+        self.arena.extend_from_slice(text);
+        id
     }
 
     /// All term records; index 0 is the default graph.

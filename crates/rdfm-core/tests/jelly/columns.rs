@@ -682,6 +682,33 @@ fn errors_name_the_row_and_follow_complete_messages() {
 }
 
 #[test]
+fn nesting_of_triple_terms_is_limited() {
+    let nested = |depth: usize| {
+        let parts = |object: Vec<u8>| [bytes(2, "s"), bytes(5, iri(0, 2)), object].concat();
+        let mut term = parts(bytes(10, "o"));
+        for _ in 1..depth {
+            term = parts(bytes(12, term));
+        }
+        let batch = columns(&[
+            number(1, 1),
+            entry(2, 0, &["s:", "p:"]),
+            bytes(6, names(&[1])),
+            bytes(7, names(&[2])),
+            bytes(8, bytes(10, term)),
+        ]);
+        frame(&[stream(TRIPLES, &[]), batch])
+    };
+    assert_eq!(ok(&nested(64)).len(), 1);
+    for depth in [65, 10_000] {
+        let text = error(&nested(depth));
+        assert!(text.contains("deeper than 64 levels"), "{text}");
+    }
+    let deep = Options::with("max_depth", 100);
+    assert_eq!(decode_with(&deep, &nested(100)).0.len(), 1);
+    assert!(decode_with(&deep, &nested(10_000)).1.is_some());
+}
+
+#[test]
 fn large_batches_are_expanded_within_the_limits() {
     let many = (1 << 27) - 1;
     let repeat = |id| [names(&[id]), packed(2, &[15, many - 17])].concat();

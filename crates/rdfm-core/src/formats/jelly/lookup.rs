@@ -149,6 +149,9 @@ impl LookupEntry {
     }
 }
 
+/// Bytes charged for an entry.
+const ENTRY_BYTES: usize = size_of::<LookupEntry>() + size_of::<Memo>() + size_of::<u32>();
+
 /// A lookup table. Entry 0 is the empty string; as a prefix it means "none yet".
 pub(super) struct LookupTable {
     what: &'static str,
@@ -156,6 +159,8 @@ pub(super) struct LookupTable {
     entries: Vec<LookupEntry>,
     /// The memos of the entries, stored separately so that those in use fit in the CPU cache.
     memos: Vec<Memo>,
+    /// The ids of the entries that were set.
+    set_ids: Vec<u32>,
     last: u32,
     serial: u32,
     /// Offset of the frame that repeated the stream options at its start. Cleared by an entry with
@@ -185,6 +190,7 @@ impl LookupTable {
                 serial: u32::MAX,
                 ..Memo::default()
             }],
+            set_ids: Vec::new(),
             last: 0,
             serial: 0,
             repeated: None,
@@ -194,10 +200,21 @@ impl LookupTable {
         }
     }
 
-    /// Removes all entries and sets the size of the table.
-    pub fn reset(&mut self, size: u32) {
-        self.entries.truncate(1);
-        self.memos.truncate(1);
+    /// Removes all entries and sets the size of the table. The cost is proportional to the number of
+    /// entries that were set, since a small frame may reset the table and set its last entry.
+    pub fn reset(&mut self, size: u32, budget: &mut LookupBudget) {
+        let length = self.entries.len();
+        if length > size as usize + 1 || self.set_ids.len() >= length / 4 {
+            self.entries.truncate(1);
+            self.memos.truncate(1);
+        } else {
+            for id in &self.set_ids {
+                self.entries[*id as usize] = LookupEntry::default();
+                self.memos[*id as usize] = Memo::default();
+            }
+            budget.held += ((length - 1) * ENTRY_BYTES) as u64;
+        }
+        self.set_ids.clear();
         self.size = size;
         self.last = 0;
         self.serial = 0;
@@ -208,15 +225,15 @@ impl LookupTable {
     /// Like [`reset`](Self::reset), for a log that is read from the restart mark at an offset.
     /// Entries before it are unknown, so the first entry and the first reference must have an
     /// explicit id.
-    pub fn reset_after_mark(&mut self, size: u32, mark: u64) {
-        self.reset(size);
+    pub fn reset_after_mark(&mut self, size: u32, mark: u64, budget: &mut LookupBudget) {
+        self.reset(size, budget);
         self.last = UNKNOWN;
         self.mark = Some(mark);
     }
 
     /// Records that a frame repeats the stream options at its start.
     pub fn repeat_options(&mut self, at: u64) {
-        if self.entries.len() > 1 {
+        if !self.set_ids.is_empty() {
             self.repeated = Some(at);
         }
     }
@@ -256,7 +273,11 @@ impl LookupTable {
         let entry = &mut self.entries[at];
         entry.set_text(text, budget)?;
         entry.flags = flags;
-        self.memos[at] = Memo {
+        let memo = &mut self.memos[at];
+        if memo.serial == 0 {
+            self.set_ids.push(id);
+        }
+        *memo = Memo {
             serial: self.serial,
             ..Memo::default()
         };
@@ -266,7 +287,7 @@ impl LookupTable {
     #[inline(never)]
     fn grow(&mut self, length: usize, budget: &mut LookupBudget) -> Checked<()> {
         let added = length - self.entries.len();
-        budget.charge(added * (size_of::<LookupEntry>() + size_of::<Memo>()))?;
+        budget.charge(added * ENTRY_BYTES)?;
         self.entries.resize_with(length, LookupEntry::default);
         self.memos.resize(length, Memo::default());
         Ok(())
@@ -427,9 +448,29 @@ mod tests {
     }
 
     #[test]
+    fn a_table_is_reset_at_the_cost_of_its_entries() {
+        let mut budget = LookupBudget::new(1 << 24);
+        let mut table = LookupTable::new("name", 60_000, JoinMode::Error);
+        for _ in 0..2 {
+            table
+                .set(60_000, Excerpt::from_text(b"a"), 0, &mut budget)
+                .unwrap();
+            assert_eq!(table.get(60_000).unwrap().0.text(), b"a");
+            budget.reset();
+            table.reset(60_000, &mut budget);
+            assert!(table.get(60_000).is_err());
+            // The memory of the entries is kept, and still counts.
+            assert_eq!(table.entries.len(), 60_001);
+            assert_eq!(budget.held, 60_000 * ENTRY_BYTES as u64);
+        }
+        budget.reset();
+        table.reset(50_000, &mut budget);
+        assert_eq!((table.entries.len(), budget.held), (1, 0));
+    }
+
+    #[test]
     fn each_entry_counts_towards_the_memory_budget() {
-        let each = size_of::<LookupEntry>() + size_of::<Memo>();
-        let mut budget = LookupBudget::new(10 * each as u64);
+        let mut budget = LookupBudget::new(10 * ENTRY_BYTES as u64);
         let mut table = LookupTable::new("name", 100, JoinMode::Error);
         for _ in 0..10 {
             table

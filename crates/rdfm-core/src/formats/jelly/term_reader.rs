@@ -145,8 +145,8 @@ impl<R: Record> TermReader<R> {
             (&mut self.datatypes, sizes.datatype),
         ] {
             match self.mark {
-                Some(mark) => table.reset_after_mark(size, mark),
-                None => table.reset(size),
+                Some(mark) => table.reset_after_mark(size, mark, &mut self.budget),
+                None => table.reset(size, &mut self.budget),
             }
         }
         self.last_name = 0;

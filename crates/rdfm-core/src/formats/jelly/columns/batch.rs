@@ -203,9 +203,9 @@ impl BatchParts {
                 }
                 2..=4 => {
                     let table = &mut parts.tables[field.number as usize - 2];
-                    table.push(fields.bytes(&field)?);
+                    fields.push_bytes(&field, table)?;
                 }
-                5 => parts.namespaces.push(fields.bytes(&field)?),
+                5 => fields.push_bytes(&field, &mut parts.namespaces)?,
                 6..=9 => {
                     let column = &mut parts.columns[(field.number - FIRST_COLUMN) as usize];
                     parts.repeats |= column.is_some();
@@ -288,7 +288,7 @@ impl BatchParts {
             while let Some(field) = fields.next()? {
                 match field.number {
                     1 => name = fields.bytes(&field)?,
-                    2 => pieces.push(fields.bytes(&field)?),
+                    2 => fields.push_bytes(&field, &mut pieces)?,
                     other => return Err(fields.unknown(field.start, other)),
                 }
             }

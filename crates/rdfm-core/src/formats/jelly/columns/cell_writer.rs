@@ -66,6 +66,8 @@ impl CellWriter {
 
     /// Returns the cell for a term that is added to a column, and adds its lookup entries to the
     /// frame.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // called for each term
     pub fn cell(
         &mut self,
         table: &TermTable,
@@ -74,13 +76,24 @@ impl CellWriter {
         column: &ColumnWriter,
     ) -> WriteResult<Cell> {
         let term = table.term(id);
+        if term.kind == TermKind::Iri {
+            let (prefix, name) = self.terms.iri(table, id, term)?;
+            return Ok(Cell::Iri(prefix, name));
+        }
+        self.other_cell(table, term, rules, column)
+    }
+
+    /// Returns the cell for a term that is not an IRI.
+    fn other_cell(
+        &mut self,
+        table: &TermTable,
+        term: Term,
+        rules: ColumnRules<'_>,
+        column: &ColumnWriter,
+    ) -> WriteResult<Cell> {
         let allows = |kind: u8| rules.kinds >> kind & 1 == 1;
         Ok(match term.kind {
             TermKind::DefaultGraph if !rules.bound => Cell::Unbound,
-            TermKind::Iri => {
-                let (prefix, name) = self.terms.iri(table, id, term)?;
-                Cell::Iri(prefix, name)
-            }
             TermKind::BlankNode if allows(BNODE) => Cell::BlankNode,
             TermKind::Literal if allows(LITERAL) => Cell::Literal(0),
             TermKind::LangLiteral if allows(LITERAL) => {
@@ -107,12 +120,21 @@ impl CellWriter {
     }
 
     /// Adds a cell to its column.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // called four times for each statement
     pub fn add(&mut self, column: &mut ColumnWriter, cell: Cell, table: &TermTable, id: TermId) {
         match cell {
             Cell::Repeat => column.repeat(),
             Cell::Unbound => column.unbound(),
             Cell::Iri(prefix, name) => column.iri(prefix, name),
+            other => self.add_text(column, other, table, id),
+        }
+    }
+
+    /// Adds a cell that contains text.
+    fn add_text(&mut self, column: &mut ColumnWriter, cell: Cell, table: &TermTable, id: TermId) {
+        match cell {
+            Cell::Repeat | Cell::Unbound | Cell::Iri(..) => {}
             Cell::BlankNode => {
                 let (head, rest) = self.terms.label_parts(table.text(id));
                 column.bnode(head, rest);

@@ -34,6 +34,7 @@ struct EachNumber {
 
 impl EachNumber {
     /// Adds a number, which may be written differently than its value.
+    #[inline]
     fn add(&mut self, value: u32, written: u32) {
         if self.count == 0 {
             self.first = value;
@@ -93,12 +94,22 @@ struct Runs {
     unbound: u32,
 }
 
+/// The number of values of a column, and their kinds.
+#[derive(Clone, Copy, Debug, Default)]
+struct LastKinds {
+    values: usize,
+    /// The kinds of the last values, whose number is less than four.
+    byte: u8,
+    /// The set of all kinds.
+    set: u8,
+}
+
 /// Builds a column.
 #[derive(Clone, Debug, Default)]
 pub(in crate::formats::jelly) struct ColumnWriter {
+    /// The kinds of the values, four in a byte, without the last byte if it is incomplete.
     kinds: Vec<u8>,
-    /// Number of values of each kind.
-    counts: [usize; 4],
+    last_kinds: LastKinds,
     layouts: Vec<u8>,
     runs: Runs,
     iris: IriState,
@@ -121,7 +132,7 @@ pub(in crate::formats::jelly) struct ColumnWriter {
 /// A length of a column, to which it can be cut back.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::formats::jelly) struct ColumnMark {
-    counts: [usize; 4],
+    last_kinds: LastKinds,
     layouts: usize,
     runs: Runs,
     iris: IriState,
@@ -176,6 +187,7 @@ impl ColumnWriter {
     }
 
     /// Adds an IRI.
+    #[inline]
     pub fn iri(&mut self, prefix: u32, name: u32) {
         self.value(IRI);
         let (same, next) = (self.iris.prefix, self.iris.name.saturating_add(1));
@@ -226,25 +238,27 @@ impl ColumnWriter {
     }
 
     /// Begins a value.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // called for each value
     fn value(&mut self, kind: u8) {
         self.end_run();
         self.runs.run = 1;
-        let position: usize = self.counts.iter().sum();
-        if position.is_multiple_of(4) {
-            self.kinds.push(0);
-        }
-        if let Some(last) = self.kinds.last_mut() {
-            *last |= kind << (2 * (position % 4));
-            let is_complete = position % 4 == 3;
-            if is_complete && Some(&*last) == MARK_START.last() {
+        let last = &mut self.last_kinds;
+        let shift = 2 * (last.values % 4);
+        last.byte |= kind << shift;
+        last.set |= 1 << kind;
+        last.values += 1;
+        if shift == 6 {
+            let byte = std::mem::take(&mut last.byte);
+            self.kinds.push(byte);
+            if Some(&byte) == MARK_START.last() {
                 self.resembles_mark = self.kinds.ends_with(MARK_START);
             }
         }
-        self.counts[usize::from(kind)] += 1;
     }
 
     /// Writes the tokens of the last value, and of the unbound cells after it.
+    #[inline]
     fn end_run(&mut self) {
         match self.runs.run {
             0 => {}
@@ -270,7 +284,7 @@ impl ColumnWriter {
     /// Returns the current length.
     pub fn mark(&self) -> ColumnMark {
         ColumnMark {
-            counts: self.counts,
+            last_kinds: self.last_kinds,
             layouts: self.layouts.len(),
             runs: self.runs,
             iris: self.iris,
@@ -289,14 +303,8 @@ impl ColumnWriter {
     /// Removes the cells after a mark. Nothing can be added afterwards, except after
     /// [`clear`](Self::clear).
     pub fn cut(&mut self, mark: &ColumnMark) {
-        let values: usize = mark.counts.iter().sum();
-        self.kinds.truncate(values.div_ceil(4));
-        if !values.is_multiple_of(4)
-            && let Some(last) = self.kinds.last_mut()
-        {
-            *last &= (1 << (2 * (values % 4))) - 1;
-        }
-        self.counts = mark.counts;
+        self.last_kinds = mark.last_kinds;
+        self.kinds.truncate(mark.last_kinds.values / 4);
         self.layouts.truncate(mark.layouts);
         self.runs = mark.runs;
         self.iris = mark.iris;
@@ -314,14 +322,18 @@ impl ColumnWriter {
 
     /// Appends the column as a field of the batch, unless it has no values.
     pub fn put(&mut self, field: u32, out: &mut Vec<u8>) {
-        if self.counts == [0; 4] {
+        let kinds = self.last_kinds;
+        if kinds.values == 0 {
             return;
         }
         // Unbound cells at the end, and values that occur once, have no tokens.
         self.runs.unbound = 0;
         self.end_run();
         let mut column = Vec::with_capacity(self.size() + self.kinds.len() + 32);
-        if self.counts.iter().filter(|count| **count > 0).count() > 1 {
+        if kinds.set.count_ones() > 1 {
+            if !kinds.values.is_multiple_of(4) {
+                self.kinds.push(kinds.byte);
+            }
             put_bytes(&mut column, tag(1), &self.kinds);
         }
         for (number, list) in [(LAYOUTS, &self.layouts), (NAMES, &self.names)] {

@@ -318,16 +318,15 @@ impl ColumnLogWriter {
 
     /// Adds a statement. After an error none of its cells has been added.
     fn add(&mut self, table: &TermTable, quad: Quad) -> WriteResult<()> {
-        let cells = [
-            self.cell::<0>(table, quad.subject)?,
-            self.cell::<1>(table, quad.predicate)?,
-            self.cell::<2>(table, quad.object)?,
-            self.cell::<GRAPH>(table, quad.graph)?,
-        ];
-        let ids = [quad.subject, quad.predicate, quad.object, quad.graph];
-        for ((column, cell), id) in self.content.columns.iter_mut().zip(cells).zip(ids) {
-            self.cells.add(column, cell, table, id);
-        }
+        let subject = self.cell::<0>(table, quad.subject)?;
+        let predicate = self.cell::<1>(table, quad.predicate)?;
+        let object = self.cell::<OBJECT>(table, quad.object)?;
+        let graph = self.cell::<GRAPH>(table, quad.graph)?;
+        let [subjects, predicates, objects, graphs] = &mut self.content.columns;
+        self.cells.add(subjects, subject, table, quad.subject);
+        self.cells.add(predicates, predicate, table, quad.predicate);
+        self.cells.add(objects, object, table, quad.object);
+        self.cells.add(graphs, graph, table, quad.graph);
         self.has_rows = true;
         self.content.rows += 1;
         self.content.since += 1;
@@ -337,6 +336,9 @@ impl ColumnLogWriter {
     /// Returns the cell for a term, whose lookup entries are in the frame.
     #[inline]
     fn cell<const POSITION: usize>(&mut self, table: &TermTable, id: TermId) -> WriteResult<Cell> {
+        if POSITION == GRAPH && id == TermId::DEFAULT_GRAPH {
+            return Ok(Cell::Unbound);
+        }
         let column = &self.content.columns[POSITION];
         let last = &mut self.cells.terms.last;
         if last.equals_then_replace::<POSITION>(table, id) && column.can_repeat() {

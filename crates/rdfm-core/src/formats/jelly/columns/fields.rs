@@ -10,7 +10,11 @@ use std::ops::Range;
 
 use super::DRAFT;
 use crate::model::error::ErrorClass;
-use crate::syntax::wire::{Checked, LENGTH, VARINT, Wire, WireError, malformed_error};
+use crate::syntax::wire::{Checked, LENGTH, VARINT, Wire, WireError, limit, malformed_error};
+
+/// Largest number of ranges of a repeated field. Empty fields, of two bytes each, would otherwise need
+/// eight times the memory of their frame.
+const MAX_RANGES: usize = 1 << 20;
 
 /// An error at a position of the frame's bytes.
 #[derive(Debug)]
@@ -154,6 +158,19 @@ impl<'a> Fields<'a> {
             FieldValue::Bytes(range) => Ok(range.clone()),
             FieldValue::Number(_) => Err(self.wrong_kind(field, LENGTH)),
         }
+    }
+
+    /// Adds the range of a string or a message to the ranges of a repeated field.
+    pub fn push_bytes(&self, field: &Field, ranges: &mut Vec<Range<usize>>) -> Located<()> {
+        if ranges.len() == MAX_RANGES {
+            let reason = format!(
+                "field {} of {} occurs more than {MAX_RANGES} times in a frame",
+                field.number, self.message
+            );
+            return Err(limit(reason)).locate(field.start);
+        }
+        ranges.push(self.bytes(field)?);
+        Ok(())
     }
 
     #[cold]
@@ -393,6 +410,21 @@ mod tests {
         let text = vec![b'x'; 300];
         let bytes = [&[0x1a, 0xac, 0x02], text.as_slice()].concat();
         assert_eq!(lists(&bytes), (vec![], vec![text.as_slice()]));
+    }
+
+    #[test]
+    fn the_ranges_of_a_field_are_limited() {
+        let bytes = [0x2a, 0].repeat(MAX_RANGES + 1);
+        let mut fields = Fields::new(&bytes, &(0..bytes.len()), "the columns");
+        let mut ranges = Vec::new();
+        for _ in 0..MAX_RANGES {
+            let field = fields.next().unwrap().unwrap();
+            fields.push_bytes(&field, &mut ranges).unwrap();
+        }
+        let field = fields.next().unwrap().unwrap();
+        let fault = fields.push_bytes(&field, &mut ranges).unwrap_err();
+        assert_eq!(fault.start, 2 * MAX_RANGES);
+        assert_eq!(fault.error.class(), ErrorClass::Limit);
     }
 
     #[test]

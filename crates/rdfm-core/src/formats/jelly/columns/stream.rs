@@ -54,8 +54,8 @@ impl FrameParts {
                     let row = fields.bytes(&field)?;
                     parts.options = Some((field.start, options_in(bytes, field.start, &row)?));
                 }
-                2 => parts.columns.push(fields.bytes(&field)?),
-                15 => parts.metadata.push(fields.bytes(&field)?),
+                2 => fields.push_bytes(&field, &mut parts.columns)?,
+                15 => fields.push_bytes(&field, &mut parts.metadata)?,
                 other => return Err(fields.unknown(field.start, other)),
             }
         }

@@ -89,7 +89,7 @@ pub(super) fn parts(bytes: &[u8], pieces: &[Range<usize>]) -> Located<[Part; 3]>
                 part.field = field.number;
                 part.pieces.clear();
             }
-            part.pieces.push(fields.bytes(&field)?);
+            fields.push_bytes(&field, &mut part.pieces)?;
         }
     }
     for (part, name) in parts.iter().zip(["subject", "predicate", "object"]) {

@@ -37,7 +37,7 @@ impl ResultFrame {
                     let (_, merged) = parts.options.get_or_insert((field.start, Vec::new()));
                     merged.extend_from_slice(&bytes[range]);
                 }
-                2 => parts.variables.push(fields.bytes(&field)?),
+                2 => fields.push_bytes(&field, &mut parts.variables)?,
                 3 => {
                     parts.rows = fields.number(&field)?;
                     if parts.rows > MAX_ROWS {
@@ -47,9 +47,9 @@ impl ResultFrame {
                 }
                 4..=6 => {
                     let table = &mut parts.tables[field.number as usize - 4];
-                    table.push(fields.bytes(&field)?);
+                    fields.push_bytes(&field, table)?;
                 }
-                7 => parts.columns.push(fields.bytes(&field)?),
+                7 => fields.push_bytes(&field, &mut parts.columns)?,
                 8 => {
                     let range = fields.bytes(&field)?;
                     let (_, before) = parts.answer.unwrap_or((field.start, false));
@@ -60,7 +60,7 @@ impl ResultFrame {
                     let before = parts.trailer.unwrap_or(range.start..range.start);
                     parts.trailer = Some(read_trailer(bytes, &range, before)?);
                 }
-                15 => parts.metadata.push(fields.bytes(&field)?),
+                15 => fields.push_bytes(&field, &mut parts.metadata)?,
                 other => return Err(fields.unknown(field.start, other)),
             }
         }
