@@ -245,6 +245,29 @@ impl MessageShape {
         self.nodes[node as usize].nesting == NodeNesting::Inside
     }
 
+    /// Returns the node in which a nested node is written.
+    pub fn parent(&self, node: u32) -> Option<u32> {
+        let node = &self.nodes[node as usize];
+        node.parent.filter(|_| node.nesting == NodeNesting::Inside)
+    }
+
+    /// Whether this object is a blank node without properties that may be nested.
+    pub fn is_empty_node(&mut self, table: &TermTable, object: TermId, rule: NestingRule) -> bool {
+        let Some(&mut Blank {
+            uses, nodes, user, ..
+        }) = self.blank_mut(table, object)
+        else {
+            return false;
+        };
+        uses == 1 && nodes == 0 && self.nodes[user as usize].depth < rule.max_depth
+    }
+
+    /// The quads of a property, which may be reordered.
+    pub fn order_mut(&mut self, property: u32) -> &mut [u32] {
+        let Range { start, end } = self.places(property);
+        &mut self.order[start as usize..end as usize]
+    }
+
     /// Whether a node is a cell of a list that ends with rdf:nil.
     pub fn is_list(&self, node: u32) -> bool {
         self.nodes[node as usize].list == ListCell::Cell
@@ -288,6 +311,11 @@ impl MessageShape {
 
     /// Computes the shape of a message. `graphs` is false if all quads are in the default graph.
     pub fn analyze(&mut self, table: &TermTable, quads: &[Quad], graphs: bool, rule: NestingRule) {
+        self.message = self.message.wrapping_add(1);
+        if self.message == 0 {
+            self.blanks.fill(Blank::default());
+            self.message = 1;
+        }
         self.graphs.clear();
         self.nodes.clear();
         self.properties.clear();
@@ -431,11 +459,6 @@ impl MessageShape {
 
     /// Determines the nested blank nodes and the lists.
     fn nest_blanks(&mut self, table: &TermTable, quads: &[Quad], rule: NestingRule) {
-        self.message = self.message.wrapping_add(1);
-        if self.message == 0 {
-            self.blanks.fill(Blank::default());
-            self.message = 1;
-        }
         self.count_uses(table, quads, rule);
         for index in 0..self.nodes.len() {
             let subject = self.nodes[index].subject;
