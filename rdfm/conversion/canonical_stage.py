@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rdfm._core import MessageBatch, SeenMessages, canonical_hashes, canonicalize
+from rdfm._core import MessageBatch, SeenMessages, canonicalize
 from rdfm.compare.canonical import MAX_STEPS
 from rdfm.errors import EncodeError, LimitError, OptionError, spell_option
 from rdfm.formats import FormatSpec, OptionSpec
@@ -17,30 +17,30 @@ from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.options import declare
 from rdfm.logs.stages.stage import Stage
 
-__all__ = ["CANONICAL", "STEPS", "Canonical", "Distinct", "canonical_stages", "hash_batch"]
+__all__ = ["CANONICAL", "STEPS", "Canonical", "Distinct", "canonical_stages"]
 
 _MESSAGES = "Messages"
 
 STEPS = OptionSpec(
     "max_steps",
     "count",
-    "Maximum work to label the blank nodes of a message, in quads visited.",
+    "Maximum work to label blank nodes.",
     minimum=1,
     default=MAX_STEPS,
-    group="Limits that protect memory",
+    group=_MESSAGES,
 )
 CANONICAL = declare(
     OptionSpec(
         "canonical",
         "switch",
-        "Write each message in canonical form (RDFC-1.0), as N-Triples or N-Quads.",
+        "Write canonical N-Triples or N-Quads (RDFC-1.0).",
         default=False,
         group=_MESSAGES,
     ),
     OptionSpec(
         "distinct",
         "choice",
-        "Keep the first of equal messages: equal datasets, or the same nanopublication.",
+        "Keep the first of equal messages: dataset, nanopub.",
         choices=("dataset", "nanopub"),
         metavar="BY",
         group=_MESSAGES,
@@ -142,19 +142,6 @@ class Distinct(Stage):
     def dropped(self) -> dict[str, int]:
         """Return the number of repeated messages."""
         return {"repeated messages": self._repeated}
-
-
-def hash_batch(item: ReadBatch, max_steps: int) -> Iterator[bytes]:
-    """Yield the SHA-256 hash of each message in canonical form.
-
-    Raises:
-        EncodeError, LimitError: If a message has no canonical form.
-        OptionError: If the batch contains patches or results.
-    """
-    hashes, error = canonical_hashes(_messages(item), max_steps=max_steps)
-    for start in range(0, len(hashes), 32):
-        yield hashes[start : start + 32]
-    _raise(item, error)
 
 
 def _messages(item: ReadBatch) -> MessageBatch:

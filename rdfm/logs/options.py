@@ -128,7 +128,7 @@ WRITING = declare(
     OptionSpec(
         "split_bytes",
         "bytes",
-        "Write a folder of logs of about this size, uncompressed.",
+        "Write a folder of logs of about this size.",
         minimum=1,
         group=_OUTPUT,
     ),
@@ -168,7 +168,7 @@ SPLITTING = declare(
     OptionSpec(
         "max_open",
         "count",
-        "Maximum number of open files when splitting by key (default: 100; xz: 4).",
+        "Open files when splitting by key (default: 100; xz: 4).",
         minimum=1,
         metavar="N",
         group=_OUTPUT,

@@ -238,12 +238,15 @@ def test_a_signal_keeps_the_complete_messages_of_a_partial_output(
     arguments = ["-o", target, "--from", "nq", "--keep-partial"]
     if target == "out/":
         arguments += ["--to", "nq"]
-    process = spawn("-m", "rdfm", "convert", "-", *arguments)
+    # Under load, completing the output can take more than the usual limit.
+    code = "import runpy; from rdfm.cli import signals; signals.COMPLETING_SECONDS = 60;"
+    code += "runpy.run_module('rdfm', run_name='__main__', alter_sys=True)"
+    process = spawn("-c", code, "convert", "-", *arguments)
     process.stdin.write((LINE + "# @message\n").encode() * 3)
     process.stdin.write(LINE.encode())
     process.stdin.flush()
     wait_for(has_output)
-    wait_until_idle(process, samples=25)
+    wait_until_idle(process)
     process.send_signal(kind)
     _, err = process.communicate(timeout=30)
     partial = Path(f"{target.rstrip('/')}.partial")

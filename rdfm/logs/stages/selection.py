@@ -40,7 +40,7 @@ _MESSAGES = "Messages"
 SELECTING = declare(
     OptionSpec(
         "messages",
-        help="Messages to select, numbered from 0: 5000, 100:200, -10: or ::100.",
+        help="Messages, from 0: 5000, 100:200, -10: or ::100.",
         metavar="SLICE",
         group=_MESSAGES,
         short="m",
