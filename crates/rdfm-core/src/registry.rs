@@ -1,7 +1,7 @@
 //! The formats and their codecs. Only this file refers to all of them.
 
 use crate::codec::options::{FLAT, LARGEST_MESSAGE};
-use crate::codec::spec::{CodecResult, Continuable, FormatSpec, Kind};
+use crate::codec::spec::{CodecResult, FormatSpec, Kind};
 use crate::codec::values::Values;
 use crate::codec::{Decoder, DelimiterCounter, Encoder, Opening, Source};
 use crate::formats::{jelly, jsonld, nquads, rdf_binary, rdf_patch, rdfxml, results, turtle};
@@ -61,7 +61,7 @@ pub fn new_encoder(
     source: Option<&Source>,
 ) -> CodecResult<dyn Encoder> {
     let encoder = (spec.encoder)(values, source)?;
-    let needs_complete = spec.carries.boundaries && spec.continuable == Continuable::Never;
+    let needs_complete = spec.carries.boundaries && spec.needs_complete_messages(values);
     if needs_complete && values.is_on(&FLAT) {
         return Ok(Box::new(FlatEncoder::new(
             encoder,

@@ -9,6 +9,8 @@
 //!   divided into batches. The text of a term cannot end its token early.
 
 use super::memo::{PrefixChanges, PrefixGroup, PrefixedMemo};
+use super::options::PRETTY;
+use super::pretty::PrettyWriter;
 use crate::codec::options::LENIENT;
 use crate::codec::spec::{CodecResult, FormatSpec};
 use crate::codec::values::Values;
@@ -23,7 +25,7 @@ use crate::syntax::text::encode::{
     StatementError, StatementWriter, TextLayout, TextWriter, contains_labels,
 };
 
-const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+pub(super) const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 
 /// Returns a TriG or Turtle encoder.
@@ -36,6 +38,12 @@ pub(super) fn new_encoder(
     source: Option<&Source>,
 ) -> CodecResult<dyn Encoder> {
     let layout = TextLayout::from_values(values, source)?;
+    if values.is_on(&PRETTY) {
+        let writer = PrettyWriter::new(format, values);
+        return Ok(Box::new(TextWriter::encoder(
+            format, values, layout, writer,
+        )));
+    }
     let writer = TurtleWriter {
         graphs: format.carries.graphs,
         lenient: values.is_on(&LENIENT),
@@ -263,19 +271,11 @@ impl TurtleWriter {
 
     /// Appends a literal with a datatype or a language.
     fn write_literal(&mut self, table: &TermTable, term: Term, out: &mut Vec<u8>) -> PrefixGroup {
-        let text = table.text_of(term);
-        let id = TermId(term.aux);
-        let tagged = term.kind == TermKind::LangLiteral;
-        if !tagged && is_shorthand(text, table.text(id)) {
-            out.extend_from_slice(text);
+        if !open_literal(table, term, out) {
             return PrefixGroup::NONE;
         }
-        out.push(b'"');
-        if is_plain(term) {
-            out.extend_from_slice(text);
-        } else {
-            write_escaped(text, out);
-        }
+        let id = TermId(term.aux);
+        let tagged = term.kind == TermKind::LangLiteral;
         let group = self.ends.copy(&self.changes, id, out).unwrap_or_else(|| {
             let start = out.len();
             let end = table.term(id);
@@ -298,18 +298,47 @@ impl TurtleWriter {
 
     /// Appends an IRI.
     fn write_iri(&self, table: &TermTable, term: Term, out: &mut Vec<u8>) -> PrefixGroup {
-        let text = table.text_of(term);
-        let head = head_of(text);
-        match self.prefixes.split_after(head, text) {
-            Some((name, local)) => {
-                out.extend_from_slice(name);
-                out.push(b':');
-                out.extend_from_slice(local);
-            }
-            None => write_iri(text, is_plain(term), out),
-        }
+        let head = head_of(table.text_of(term));
+        write_short_iri(&self.prefixes, head, table, term, out);
         PrefixGroup::from_head(head)
     }
+}
+
+/// Appends an IRI, given its [head](head_of). Returns the name of its prefix.
+#[inline]
+pub(super) fn write_short_iri<'a>(
+    prefixes: &'a Prefixes,
+    head: &[u8],
+    table: &TermTable,
+    term: Term,
+    out: &mut Vec<u8>,
+) -> Option<&'a [u8]> {
+    let text = table.text_of(term);
+    let Some((name, local)) = prefixes.split_after(head, text) else {
+        write_iri(text, is_plain(term), out);
+        return None;
+    };
+    out.extend_from_slice(name);
+    out.push(b':');
+    out.extend_from_slice(local);
+    Some(name)
+}
+
+/// Appends a literal up to its closing quote. Returns false if it is complete without quotes.
+#[inline]
+pub(super) fn open_literal(table: &TermTable, term: Term, out: &mut Vec<u8>) -> bool {
+    let text = table.text_of(term);
+    if term.kind == TermKind::TypedLiteral && is_shorthand(text, table.text(TermId(term.aux))) {
+        out.extend_from_slice(text);
+        return false;
+    }
+    out.push(b'"');
+    if is_plain(term) {
+        out.extend_from_slice(text);
+    } else {
+        write_escaped(text, out);
+    }
+    true
 }
 
 const fn is_plain(term: Term) -> bool {

@@ -9,19 +9,40 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::ops::Range;
 
-use super::dataset::{END, Terms};
 use super::hashing::{Hash, TextHasher};
 use super::issuer::{Issuer, Permutation};
-use super::{CanonicalError, Effort};
+use super::{Effort, LabelError};
 
 /// Number of steps after which [`Effort::is_cancelled`] is called.
 const CHECK_STEPS: u64 = 1 << 14;
 
+/// End of a line, after the space of its last term.
+pub const END: &[u8] = b".\n";
+
+/// The distinct terms of a dataset, sorted by their text in N-Quads.
+#[derive(Debug, Default)]
+pub struct Terms {
+    /// The texts, each followed by a space.
+    pub buffer: Vec<u8>,
+    /// Range in the buffer of each term, by rank.
+    pub ranges: Vec<(u32, u32)>,
+}
+
+impl Terms {
+    /// The text of a term, followed by a space. The default graph has an empty text.
+    #[inline]
+    pub fn text(&self, rank: u32) -> &[u8] {
+        let (start, end) = self.ranges[rank as usize];
+        &self.buffer[start as usize..end as usize]
+    }
+}
+
 /// The terms and quads of a dataset.
-#[derive(Clone, Copy)]
-pub(super) struct View<'a> {
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
     /// Subject, predicate, object and graph, as ranks. Distinct.
     pub quads: &'a [[u32; 4]],
+    /// The terms by rank.
     pub terms: &'a Terms,
     /// Ranks of the blank nodes. The terms before them are sorted before blank nodes.
     pub nodes: &'a Range<u32>,
@@ -34,7 +55,9 @@ impl View<'_> {
 }
 
 /// Returns the number of each node in the canonical labels.
-pub(super) fn number(view: View<'_>, effort: Effort<'_>) -> Result<Vec<u32>, CanonicalError> {
+/// # Errors
+/// If the labels need too much work.
+pub fn number(view: View<'_>, effort: Effort<'_>) -> Result<Vec<u32>, LabelError> {
     let mut state = State {
         incident: Incident::of(&view),
         view,
@@ -116,7 +139,7 @@ struct State<'a> {
 }
 
 impl State<'_> {
-    fn issue_all(&mut self) -> Result<(), CanonicalError> {
+    fn issue_all(&mut self) -> Result<(), LabelError> {
         for node in 0..self.view.nodes.len() as u32 {
             let hash = self.hash_first_degree(node)?;
             self.first_degree.push(hash);
@@ -156,22 +179,22 @@ impl State<'_> {
         }
     }
 
-    fn spend(&mut self, steps: usize) -> Result<(), CanonicalError> {
+    fn spend(&mut self, steps: usize) -> Result<(), LabelError> {
         self.steps += steps as u64;
         if self.steps > self.effort.max_steps {
-            return Err(CanonicalError::TooManySteps);
+            return Err(LabelError::TooManySteps);
         }
         if self.steps > self.next_check {
             self.next_check = self.steps + CHECK_STEPS;
             if (self.effort.is_cancelled)() {
-                return Err(CanonicalError::Cancelled);
+                return Err(LabelError::Cancelled);
             }
         }
         Ok(())
     }
 
     /// "Hash First Degree Quads".
-    fn hash_first_degree(&mut self, node: u32) -> Result<Hash, CanonicalError> {
+    fn hash_first_degree(&mut self, node: u32) -> Result<Hash, LabelError> {
         let range = self.incident.range(node);
         self.spend(range.len())?;
         // The labels `a` and `z` are sorted like the ranks of two blank nodes.
@@ -210,7 +233,7 @@ impl State<'_> {
         predicate: u32,
         issuer: &Issuer,
         position: u8,
-    ) -> Result<Hash, CanonicalError> {
+    ) -> Result<Hash, LabelError> {
         self.spend(1)?;
         let buffer = &mut self.scratch;
         buffer.clear();
@@ -234,7 +257,7 @@ impl State<'_> {
         &mut self,
         node: u32,
         issuer: &Issuer,
-    ) -> Result<BTreeMap<Hash, Vec<u32>>, CanonicalError> {
+    ) -> Result<BTreeMap<Hash, Vec<u32>>, LabelError> {
         let mut related: BTreeMap<Hash, Vec<u32>> = BTreeMap::new();
         for index in self.incident.range(node) {
             let quad = self.view.quads[self.incident.quads[index] as usize];
@@ -250,12 +273,12 @@ impl State<'_> {
     }
 
     /// "Hash N-Degree Quads".
-    fn run(&mut self, node: u32, issuer: Issuer) -> Result<(Hash, Issuer), CanonicalError> {
+    fn run(&mut self, node: u32, issuer: Issuer) -> Result<(Hash, Issuer), LabelError> {
         let mut stack = vec![Walk::begin(self, node, issuer)?];
         let mut answer = None;
         loop {
             let Some(walk) = stack.last_mut() else {
-                return answer.ok_or(CanonicalError::Cancelled); // not reached
+                return answer.ok_or(LabelError::Cancelled); // not reached
             };
             match walk.resume(self, answer.take())? {
                 Step::Descend(node, issuer) => stack.push(Walk::begin(self, node, issuer)?),
@@ -307,7 +330,7 @@ impl Group {
 }
 
 impl Walk {
-    fn begin(state: &mut State<'_>, node: u32, issuer: Issuer) -> Result<Self, CanonicalError> {
+    fn begin(state: &mut State<'_>, node: u32, issuer: Issuer) -> Result<Self, LabelError> {
         Ok(Self {
             related: state.find_related(node, &issuer)?.into_iter(),
             issuer,
@@ -321,7 +344,7 @@ impl Walk {
         &mut self,
         state: &mut State<'_>,
         answer: Option<(Hash, Issuer)>,
-    ) -> Result<Step, CanonicalError> {
+    ) -> Result<Step, LabelError> {
         if let (Some(group), Some((hash, issuer))) = (&mut self.group, answer) {
             let node = group.unnamed[group.next_unnamed];
             group.next_unnamed += 1;
@@ -373,7 +396,7 @@ impl Walk {
         }
     }
 
-    fn begin_permutation(&mut self, state: &mut State<'_>) -> Result<(), CanonicalError> {
+    fn begin_permutation(&mut self, state: &mut State<'_>) -> Result<(), LabelError> {
         let Some(group) = &mut self.group else {
             return Ok(());
         };
@@ -410,7 +433,7 @@ pub const CANONICAL: &str = "c14n";
 const TEMPORARY: &str = "b";
 
 /// Appends a label with `_:`.
-pub(super) fn write_label(prefix: &str, number: usize, out: &mut Vec<u8>) {
+pub fn write_label(prefix: &str, number: usize, out: &mut Vec<u8>) {
     // Writing to a vector does not fail.
     let _ = write!(out, "_:{prefix}{number}");
 }
