@@ -12,7 +12,7 @@ use rdfm_core::model::term::{Quad, TermId, TermKind};
 use rdfm_core::model::write::Style;
 
 use rdfm_core::syntax::rdfc::{
-    self, CANONICAL, END, Effort, Hash, Terms, TextHasher, View, write_label,
+    self, CANONICAL, END, Effort, Hash, RankedDataset, Terms, TextHasher, write_label,
 };
 
 use super::{CanonicalError, MAX_TEXT_BYTES, Unsupported};
@@ -85,7 +85,7 @@ impl<'a> Canonicalizer<'a> {
         self.repeated = quads.len() - self.quads.len();
         self.find_nodes();
         self.numbers = rdfc::number(
-            View {
+            RankedDataset {
                 quads: &self.quads,
                 terms: &self.terms,
                 nodes: &self.nodes,

@@ -11,22 +11,19 @@
 use super::memo::{PrefixChanges, PrefixGroup, PrefixedMemo};
 use super::options::PRETTY;
 use super::pretty::PrettyWriter;
+use super::short_forms::{RDF_TYPE, open_literal, write_short_iri};
 use crate::codec::options::LENIENT;
 use crate::codec::spec::{CodecResult, FormatSpec};
 use crate::codec::values::Values;
 use crate::codec::{Encoder, Source};
 use crate::model::batch::MessageBatch;
-use crate::model::chars::{self, DIGIT};
 use crate::model::table::TermTable;
-use crate::model::term::{Quad, Term, TermId, TermKind, flags};
-use crate::model::write::{Style, direction, term_error, write_escaped, write_iri, write_term};
+use crate::model::term::{Quad, Term, TermId, TermKind};
+use crate::model::write::{Style, direction, term_error, write_term};
 use crate::syntax::prefixes::{DeclareResult, Prefixes, head_of};
 use crate::syntax::text::encode::{
     StatementError, StatementWriter, TextLayout, TextWriter, contains_labels,
 };
-
-pub(super) const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
-const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 
 /// Returns a TriG or Turtle encoder.
 ///
@@ -302,81 +299,6 @@ impl TurtleWriter {
         write_short_iri(&self.prefixes, head, table, term, out);
         PrefixGroup::from_head(head)
     }
-}
-
-/// Appends an IRI, given its [head](head_of). Returns the name of its prefix.
-#[inline]
-pub(super) fn write_short_iri<'a>(
-    prefixes: &'a Prefixes,
-    head: &[u8],
-    table: &TermTable,
-    term: Term,
-    out: &mut Vec<u8>,
-) -> Option<&'a [u8]> {
-    let text = table.text_of(term);
-    let Some((name, local)) = prefixes.split_after(head, text) else {
-        write_iri(text, is_plain(term), out);
-        return None;
-    };
-    out.extend_from_slice(name);
-    out.push(b':');
-    out.extend_from_slice(local);
-    Some(name)
-}
-
-/// Appends a literal up to its closing quote. Returns false if it is complete without quotes.
-#[inline]
-pub(super) fn open_literal(table: &TermTable, term: Term, out: &mut Vec<u8>) -> bool {
-    let text = table.text_of(term);
-    if term.kind == TermKind::TypedLiteral && is_shorthand(text, table.text(TermId(term.aux))) {
-        out.extend_from_slice(text);
-        return false;
-    }
-    out.push(b'"');
-    if is_plain(term) {
-        out.extend_from_slice(text);
-    } else {
-        write_escaped(text, out);
-    }
-    true
-}
-
-const fn is_plain(term: Term) -> bool {
-    term.flags & flags::PLAIN != 0
-}
-
-/// Whether all readers restore exactly this literal if it is written without quotes, even readers
-/// that parse numbers. Excludes doubles, plus signs, leading zeros and negative zeros.
-fn is_shorthand(text: &[u8], datatype: &[u8]) -> bool {
-    let Some(name) = datatype.strip_prefix(XSD) else {
-        return false;
-    };
-    if name == b"boolean" {
-        return text == b"true" || text == b"false";
-    }
-    let unsigned = text.strip_prefix(b"-").unwrap_or(text);
-    let (whole, rest) = digits(unsigned);
-    let zero = unsigned.first() == Some(&b'0');
-    if whole == 0 || (zero && whole > 1) {
-        return false;
-    }
-    match (name, rest) {
-        (b"integer", []) => text != b"-0",
-        (b"decimal", [b'.', rest @ ..]) => {
-            let (fraction, rest) = digits(rest);
-            fraction > 0 && rest.is_empty() && !(zero && text.starts_with(b"-"))
-        }
-        _ => false,
-    }
-}
-
-/// Number of digits at the start, and the rest.
-fn digits(text: &[u8]) -> (usize, &[u8]) {
-    let count = text
-        .iter()
-        .position(|&byte| !chars::is(byte, DIGIT))
-        .unwrap_or(text.len());
-    (count, &text[count..])
 }
 
 impl StatementWriter for TurtleWriter {

@@ -39,7 +39,7 @@ impl Terms {
 
 /// The terms and quads of a dataset.
 #[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
+pub struct RankedDataset<'a> {
     /// Subject, predicate, object and graph, as ranks. Distinct.
     pub quads: &'a [[u32; 4]],
     /// The terms by rank.
@@ -48,7 +48,7 @@ pub struct View<'a> {
     pub nodes: &'a Range<u32>,
 }
 
-impl View<'_> {
+impl RankedDataset<'_> {
     fn node(&self, rank: u32) -> Option<u32> {
         self.nodes.contains(&rank).then(|| rank - self.nodes.start)
     }
@@ -57,7 +57,7 @@ impl View<'_> {
 /// Returns the number of each node in the canonical labels.
 /// # Errors
 /// If the labels need too much work.
-pub fn number(view: View<'_>, effort: Effort<'_>) -> Result<Vec<u32>, LabelError> {
+pub fn number(view: RankedDataset<'_>, effort: Effort<'_>) -> Result<Vec<u32>, LabelError> {
     let mut state = State {
         incident: Incident::of(&view),
         view,
@@ -87,7 +87,7 @@ struct Incident {
 }
 
 impl Incident {
-    fn of(view: &View<'_>) -> Self {
+    fn of(view: &RankedDataset<'_>) -> Self {
         let mut pairs = Vec::new();
         for (index, quad) in view.quads.iter().enumerate() {
             let [s, _, o, g] = quad.map(|rank| view.node(rank));
@@ -123,7 +123,7 @@ impl Incident {
 
 /// "Canonicalization state".
 struct State<'a> {
-    view: View<'a>,
+    view: RankedDataset<'a>,
     incident: Incident,
     effort: Effort<'a>,
     /// Number of steps so far.
@@ -274,15 +274,17 @@ impl State<'_> {
 
     /// "Hash N-Degree Quads".
     fn run(&mut self, node: u32, issuer: Issuer) -> Result<(Hash, Issuer), LabelError> {
-        let mut stack = vec![Walk::begin(self, node, issuer)?];
+        let mut stack = vec![NDegreeCall::begin(self, node, issuer)?];
         let mut answer = None;
         loop {
-            let Some(walk) = stack.last_mut() else {
+            let Some(call) = stack.last_mut() else {
                 return answer.ok_or(LabelError::Cancelled); // not reached
             };
-            match walk.resume(self, answer.take())? {
-                Step::Descend(node, issuer) => stack.push(Walk::begin(self, node, issuer)?),
-                Step::Done(hash, issuer) => {
+            match call.resume(self, answer.take())? {
+                NDegreeStep::Descend(node, issuer) => {
+                    stack.push(NDegreeCall::begin(self, node, issuer)?)
+                }
+                NDegreeStep::Done(hash, issuer) => {
                     stack.pop();
                     answer = Some((hash, issuer));
                 }
@@ -291,16 +293,16 @@ impl State<'_> {
     }
 }
 
-/// A request of a [`Walk`].
-enum Step {
+/// A request of a [`NDegreeCall`].
+enum NDegreeStep {
     /// The hash of a related node is needed.
     Descend(u32, Issuer),
-    /// The hash of the walk's node.
+    /// The hash of the call's node.
     Done(Hash, Issuer),
 }
 
 /// One call of "Hash N-Degree Quads", which can be suspended.
-struct Walk {
+struct NDegreeCall {
     /// Remaining entries of "Hn".
     related: std::collections::btree_map::IntoIter<Hash, Vec<u32>>,
     issuer: Issuer,
@@ -329,7 +331,7 @@ impl Group {
     }
 }
 
-impl Walk {
+impl NDegreeCall {
     fn begin(state: &mut State<'_>, node: u32, issuer: Issuer) -> Result<Self, LabelError> {
         Ok(Self {
             related: state.find_related(node, &issuer)?.into_iter(),
@@ -344,7 +346,7 @@ impl Walk {
         &mut self,
         state: &mut State<'_>,
         answer: Option<(Hash, Issuer)>,
-    ) -> Result<Step, LabelError> {
+    ) -> Result<NDegreeStep, LabelError> {
         if let (Some(group), Some((hash, issuer))) = (&mut self.group, answer) {
             let node = group.unnamed[group.next_unnamed];
             group.next_unnamed += 1;
@@ -361,7 +363,7 @@ impl Walk {
                 let Some((hash, nodes)) = self.related.next() else {
                     state.hasher.push(&self.data);
                     let hash = state.hasher.finish();
-                    return Ok(Step::Done(hash, std::mem::take(&mut self.issuer)));
+                    return Ok(NDegreeStep::Done(hash, std::mem::take(&mut self.issuer)));
                 };
                 write_hex(&hash, &mut self.data);
                 let permutation = Permutation::first(nodes.len());
@@ -380,7 +382,7 @@ impl Walk {
             };
             if group.next_unnamed < group.unnamed.len() && !group.is_worse() {
                 let node = group.unnamed[group.next_unnamed];
-                return Ok(Step::Descend(node, std::mem::take(&mut group.copy)));
+                return Ok(NDegreeStep::Descend(node, std::mem::take(&mut group.copy)));
             }
             if group.chosen.is_empty() || (!group.is_worse() && group.path < group.chosen) {
                 std::mem::swap(&mut group.chosen, &mut group.path);

@@ -12,7 +12,7 @@ mod issuer;
 mod labels;
 
 pub use hashing::{Hash, TextHasher};
-pub use labels::{CANONICAL, END, Terms, View, number, write_label};
+pub use labels::{CANONICAL, END, RankedDataset, Terms, number, write_label};
 
 /// Default of [`Effort::max_steps`].
 pub const MAX_STEPS: u64 = 2_000_000;

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use crate::formats::turtle::encode::RDF_TYPE;
+use crate::formats::turtle::short_forms::RDF_TYPE;
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
 use crate::model::write::{Style, term_error};
@@ -29,7 +29,7 @@ struct SortedTerm {
 }
 
 /// The distinct terms and quads of a message.
-pub struct Dataset {
+pub struct SortedDataset {
     graphs: bool,
     lenient: bool,
     /// Rank of each term of the batch, or `NEW`.
@@ -49,7 +49,7 @@ pub struct Dataset {
     triple_depth: u8,
 }
 
-impl Dataset {
+impl SortedDataset {
     /// Creates an empty dataset. Without `graphs`, quads lose their graphs.
     pub fn new(graphs: bool, lenient: bool) -> Self {
         Self {

@@ -13,12 +13,12 @@ use std::io::Write as _;
 
 use rustc_hash::FxHashMap;
 
-use super::dataset::{Dataset, NO_NUMBER};
-use super::order::Order;
+use super::dataset::{NO_NUMBER, SortedDataset};
+use super::order::SortedShape;
 use crate::model::table::TermTable;
 use crate::model::term::{TermId, TermKind};
 use crate::model::write::write_string;
-use crate::syntax::rdfc::{self, Effort, MAX_STEPS, Terms, View};
+use crate::syntax::rdfc::{self, Effort, MAX_STEPS, RankedDataset, Terms};
 use crate::syntax::shape::{MessageShape, NestingRule};
 use crate::syntax::text::encode::{MAX_TEXT, StatementError};
 
@@ -28,13 +28,13 @@ const PARTS: [&[u8]; 3] = [b"< 0> ", b"< 1> ", b"< 2> "];
 /// Returns the number of each blank node, by rank.
 pub fn number(
     table: &TermTable,
-    dataset: &Dataset,
+    dataset: &SortedDataset,
     shape: &mut MessageShape,
     rule: NestingRule,
 ) -> Result<Vec<u32>, StatementError> {
     let blanks = dataset.blanks();
     let mut numbers = vec![NO_NUMBER; blanks.len()];
-    let mut order = Order::new(table, dataset, shape, rule);
+    let mut order = SortedShape::new(table, dataset, shape, rule);
     let mut labelled = Vec::new();
     for rank in blanks.clone() {
         let id = dataset.id(rank);
@@ -65,7 +65,7 @@ enum LabelTerm {
 
 /// The dataset for RDFC-1.0.
 struct LabelGraph<'a> {
-    order: Order<'a>,
+    order: SortedShape<'a>,
     is_labelled: Vec<bool>,
     /// Whether the tree of each node of the shape contains a labelled node.
     is_open: Vec<bool>,
@@ -82,7 +82,7 @@ struct LabelGraph<'a> {
 }
 
 impl<'a> LabelGraph<'a> {
-    fn new(order: Order<'a>, labelled: &[u32]) -> Self {
+    fn new(order: SortedShape<'a>, labelled: &[u32]) -> Self {
         let blanks = order.dataset.blanks().len();
         let mut is_labelled = vec![false; blanks];
         for blank in labelled {
@@ -269,7 +269,7 @@ impl<'a> LabelGraph<'a> {
             buffer: self.buffer,
             ranges,
         };
-        let view = View {
+        let view = RankedDataset {
             quads: &quads,
             terms: &terms,
             nodes: &(first_node..first_node + self.nodes),

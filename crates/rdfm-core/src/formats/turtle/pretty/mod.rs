@@ -17,11 +17,11 @@ mod labels;
 mod namespaces;
 mod order;
 
-use dataset::Dataset;
+use dataset::SortedDataset;
 use namespaces::UsedNamespaces;
-use order::Order;
+use order::SortedShape;
 
-use super::encode::{RDF_TYPE, open_literal, write_short_iri};
+use super::short_forms::{RDF_TYPE, open_literal, write_short_iri};
 use crate::codec::options::{DEPTH, LENIENT};
 use crate::codec::spec::FormatSpec;
 use crate::codec::values::Values;
@@ -37,7 +37,7 @@ const INDENTATION: &[u8] = b"    ";
 /// Writes pretty messages.
 pub(super) struct PrettyWriter {
     max_depth: u8,
-    dataset: Dataset,
+    dataset: SortedDataset,
     shape: MessageShape,
     namespaces: UsedNamespaces,
     /// The statements of the message.
@@ -49,7 +49,7 @@ impl PrettyWriter {
     pub fn new(format: &FormatSpec, values: &Values) -> Self {
         Self {
             max_depth: u8::try_from(values.number(&DEPTH)).unwrap_or(u8::MAX),
-            dataset: Dataset::new(format.carries.graphs, values.is_on(&LENIENT)),
+            dataset: SortedDataset::new(format.carries.graphs, values.is_on(&LENIENT)),
             shape: MessageShape::default(),
             namespaces: UsedNamespaces::default(),
             body: Vec::new(),
@@ -91,8 +91,8 @@ impl StatementWriter for PrettyWriter {
         let numbers = labels::number(table, &self.dataset, &mut self.shape, rule)?;
         self.dataset.set_numbers(numbers);
         self.body.clear();
-        let mut layout = Layout {
-            order: Order::new(table, &self.dataset, &mut self.shape, rule),
+        let mut layout = StatementLayout {
+            order: SortedShape::new(table, &self.dataset, &mut self.shape, rule),
             namespaces: &mut self.namespaces,
             style: &style,
             max_bytes: style.max_bytes.saturating_sub(out.len()),
@@ -115,15 +115,15 @@ impl StatementWriter for PrettyWriter {
 }
 
 /// Writes the statements of one message.
-struct Layout<'a> {
-    order: Order<'a>,
+struct StatementLayout<'a> {
+    order: SortedShape<'a>,
     namespaces: &'a mut UsedNamespaces,
     style: &'a Style,
     max_bytes: usize,
     out: &'a mut Vec<u8>,
 }
 
-impl Layout<'_> {
+impl StatementLayout<'_> {
     fn write_graphs(&mut self) -> Result<(), StatementError> {
         for graph in self.order.graphs() {
             let name = self.order.graph(graph);

@@ -6,26 +6,26 @@
 
 use std::io::Write as _;
 
-use super::dataset::Dataset;
+use super::dataset::SortedDataset;
 use crate::model::table::TermTable;
 use crate::model::term::{TermId, TermKind};
 use crate::syntax::shape::{MessageShape, NestingRule};
 use crate::syntax::text::encode::{MAX_TEXT, StatementError};
 
 /// The shape of a message, in the order of writing.
-pub struct Order<'a> {
+pub struct SortedShape<'a> {
     pub table: &'a TermTable,
-    pub dataset: &'a Dataset,
+    pub dataset: &'a SortedDataset,
     pub shape: &'a mut MessageShape,
     rule: NestingRule,
     /// Texts of objects that are being sorted.
     keys: Vec<u8>,
 }
 
-impl<'a> Order<'a> {
+impl<'a> SortedShape<'a> {
     pub const fn new(
         table: &'a TermTable,
-        dataset: &'a Dataset,
+        dataset: &'a SortedDataset,
         shape: &'a mut MessageShape,
         rule: NestingRule,
     ) -> Self {
