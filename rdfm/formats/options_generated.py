@@ -23,10 +23,10 @@ _NAMES = """
 a after allow_http allow_publish any append b batches before boolean canonical chain
 changed_files check checksum clean_source client_ca color column_name_of_corrupt_record columns
 commit_seconds compression contains count create_topics debug default_graph_as default_topic
-discard_cached_input_ratio distinct errors_to file_name_only filter first_byte_timeout folder
-follow format format_a format_b from graph group_by grpc gzip header help html ids
-ignore_corrupt_files ignore_metadata ignore_missing_files inputs insecure interval invert iri
-jobs json keep_partial kind latest latest_first limit links log_format logs
+discard_cached_input_ratio distinct drop_comments errors_to file_name_only filter
+first_byte_timeout folder follow format format_a format_b from graph group_by grpc gzip header
+help html ids ignore_corrupt_files ignore_metadata ignore_missing_files in_place inputs insecure
+interval invert iri jobs json keep_partial kind latest latest_first limit links log_format logs
 max_bytes_per_trigger max_cached_files max_client_bytes max_errors max_file_age
 max_files_per_trigger max_open max_records_per_file max_rows max_steps max_streams
 max_total_steps max_warnings message_per_file messages metadata metrics min_partitions mode
@@ -100,6 +100,7 @@ class WriteOptions(TypedDict, total=False):
         | None
     )
     lossy: bool | str | None
+    max_depth: int | str | None
     max_message_bytes: int | str | None
     merge_graphs: bool | str | None
     name_table: int | str | None
@@ -108,6 +109,7 @@ class WriteOptions(TypedDict, total=False):
     physical_type: Literal["triples", "quads", "graphs"] | None
     prefix_table: int | str | None
     prefixes: Mapping[str, str] | None
+    pretty: bool | str | None
     punctuated: bool | str | None
     rdf_star: bool | str | None
     rdf_star_syntax: bool | str | None
@@ -175,6 +177,7 @@ class _BothOptions(TypedDict, total=False):
     physical_type: Literal["triples", "quads", "graphs"] | None
     prefix_table: int | str | None
     prefixes: Mapping[str, str] | None
+    pretty: bool | str | None
     punctuated: bool | str | None
     rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
     rdf_star: bool | str | None
@@ -238,6 +241,7 @@ class _BothOptions(TypedDict, total=False):
         | None
     )
     to_lossy: bool | str | None
+    to_max_depth: int | str | None
     to_max_message_bytes: int | str | None
     to_merge_graphs: bool | str | None
     to_name_table: int | str | None
@@ -246,6 +250,7 @@ class _BothOptions(TypedDict, total=False):
     to_physical_type: Literal["triples", "quads", "graphs"] | None
     to_prefix_table: int | str | None
     to_prefixes: Mapping[str, str] | None
+    to_pretty: bool | str | None
     to_punctuated: bool | str | None
     to_rdf_star: bool | str | None
     to_rdf_star_syntax: bool | str | None

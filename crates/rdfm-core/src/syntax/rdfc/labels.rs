@@ -282,7 +282,7 @@ impl State<'_> {
             };
             match call.resume(self, answer.take())? {
                 NDegreeStep::Descend(node, issuer) => {
-                    stack.push(NDegreeCall::begin(self, node, issuer)?)
+                    stack.push(NDegreeCall::begin(self, node, issuer)?);
                 }
                 NDegreeStep::Done(hash, issuer) => {
                     stack.pop();

@@ -82,6 +82,11 @@ pub trait StatementWriter: Send + 'static {
     fn count_repeated(&self) -> u64 {
         0
     }
+
+    /// Number of declared namespaces that were not written because no message used them.
+    fn count_unused(&self) -> u64 {
+        0
+    }
 }
 
 /// Reason why a message cannot be written.
@@ -331,7 +336,12 @@ impl<S: StatementWriter> Writer for TextWriter<S> {
     }
 
     fn count_dropped(&self, dropped: Dropped) -> Counts {
-        let mut counts = dropped.counts();
+        let namespaces = dropped.namespaces + self.statements.count_unused();
+        let mut counts = Dropped {
+            namespaces,
+            ..dropped
+        }
+        .counts();
         counts.push(("repeated quads", self.statements.count_repeated()));
         counts
     }

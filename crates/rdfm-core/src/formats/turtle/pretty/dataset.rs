@@ -37,7 +37,7 @@ pub struct SortedDataset {
     /// The ids of the message.
     ids: Vec<TermId>,
     unsorted: Vec<SortedTerm>,
-    /// Texts of the terms, each followed by a space.
+    /// Texts of the terms, each followed by a space. IRIs do not end with `>`.
     text: Vec<u8>,
     by_rank: Vec<SortedTerm>,
     keys: Vec<[u32; 4]>,
@@ -114,7 +114,7 @@ impl SortedDataset {
             }
         }
         self.sort_terms();
-        let type_text = [b"<", RDF_TYPE, b"> "].concat();
+        let type_text = [b"<", RDF_TYPE, b" "].concat();
         let type_rank = self
             .by_rank
             .binary_search_by(|term| self.text_of(term).cmp(&type_text))
@@ -153,6 +153,9 @@ impl SortedDataset {
                 ..Style::TEXT
             };
             style.write(table, id, &mut self.text);
+            if table.term(id).kind == TermKind::Iri {
+                self.text.pop(); // sorts an IRI before longer ones
+            }
             self.text.push(b' ');
         }
         if self.text.len() > MAX_TEXT {
@@ -216,7 +219,7 @@ impl SortedDataset {
         self.ranks[id.index()]
     }
 
-    /// The text of a term, followed by a space.
+    /// The text of a term, followed by a space. An IRI does not end with `>`.
     pub fn text(&self, id: TermId) -> &[u8] {
         self.text_of(&self.by_rank[self.rank(id) as usize])
     }

@@ -208,6 +208,10 @@ impl<'a> LabelGraph<'a> {
         }
         let start = self.buffer.len();
         self.buffer.extend_from_slice(self.order.dataset.text(id));
+        if self.order.table.term(id).kind == TermKind::Iri {
+            self.buffer.pop();
+            self.buffer.extend_from_slice(b"> ");
+        }
         let index = self.end_text(start)?;
         self.by_id.insert(id, index);
         Ok(LabelTerm::Text(index))

@@ -17,6 +17,8 @@ mod labels;
 mod namespaces;
 mod order;
 
+use std::io::Write as _;
+
 use dataset::SortedDataset;
 use namespaces::UsedNamespaces;
 use order::SortedShape;
@@ -27,7 +29,7 @@ use crate::codec::spec::FormatSpec;
 use crate::codec::values::Values;
 use crate::model::batch::MessageBatch;
 use crate::model::term::{TermId, TermKind};
-use crate::model::write::{Style, direction, write_label, write_label_of};
+use crate::model::write::{Style, direction};
 use crate::syntax::prefixes::head_of;
 use crate::syntax::shape::{MessageShape, NestingRule};
 use crate::syntax::text::encode::{StatementError, StatementWriter};
@@ -111,6 +113,10 @@ impl StatementWriter for PrettyWriter {
 
     fn count_repeated(&self) -> u64 {
         self.repeated
+    }
+
+    fn count_unused(&self) -> u64 {
+        self.namespaces.uses.count_unused()
     }
 }
 
@@ -248,11 +254,8 @@ impl StatementLayout<'_> {
         match term.kind {
             TermKind::Iri => self.write_iri(id),
             TermKind::BlankNode => {
-                let label = format!("b{}", self.order.number(id));
-                match self.style.message_number {
-                    None => write_label(label.as_bytes(), true, self.out),
-                    Some(message) => write_label_of(message, label.as_bytes(), true, self.out),
-                }
+                // Writing to a vector does not fail.
+                let _ = write!(self.out, "_:b{}", self.order.number(id));
             }
             TermKind::LangLiteral => {
                 open_literal(table, term, self.out);

@@ -42,6 +42,12 @@ impl PrefixUses {
             self.waits = true;
         }
     }
+
+    /// Number of prefixes that no message used.
+    pub fn count_unused(&self) -> u64 {
+        let states = self.states.values();
+        states.filter(|state| **state == PrefixUse::Unused).count() as u64
+    }
 }
 
 impl UsedNamespaces {
