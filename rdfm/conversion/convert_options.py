@@ -15,6 +15,7 @@ from typing import Any
 
 from rdfm import formats
 from rdfm.conversion.canonical_stage import CANONICAL
+from rdfm.conversion.in_place import REWRITING
 from rdfm.conversion.regroup import REGROUPING
 from rdfm.errors import OptionError, Remedy, spell_option
 from rdfm.formats import FormatSpec, OptionSpec
@@ -46,6 +47,7 @@ STAGES: dict[str, OptionSpec] = {
         *REGROUPING,
         *SELECTING,
         *CANONICAL,
+        *REWRITING,
         *RUNNING,
     )
 }

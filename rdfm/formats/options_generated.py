@@ -301,6 +301,9 @@ class ConvertOptions(_BothOptions, total=False):
     canonical: bool | str | None
     distinct: Literal["dataset", "nanopub"] | None
     max_steps: int | str | None
+    check: bool | str | None
+    in_place: bool | str | None
+    drop_comments: bool | str | None
     jobs: int | str | None
 
 

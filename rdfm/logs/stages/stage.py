@@ -201,7 +201,7 @@ class Tally:
         skipped: Number of errors that were skipped.
         errors: Texts of the first `MAX_LISTED_ERRORS` of these errors.
         abandoned: Names of the logs that were not read to the end.
-        dropped: Counts of dropped namespaces, metadata entries and JSON-LD keys.
+        dropped: Counts of dropped namespaces, metadata entries, JSON-LD keys and comments.
         dropped_key: The first of these keys, quoted.
     """
 
@@ -226,4 +226,5 @@ class Tally:
             self.dropped["namespaces"] += lost.namespaces
             self.dropped["metadata"] += lost.metadata
             self.dropped["keys"] += lost.keys
+            self.dropped["comments"] += lost.comments
             self.dropped_key = self.dropped_key or lost.key
