@@ -37,6 +37,8 @@ def select(
     inputs: list[Readable],
     settings: ReadSettings,
     regrouping: Callable[[], tuple[Stage, ...]],
+    *,
+    numbered: bool = False,
 ) -> tuple[tuple[Selection, ...], ReadSettings]:
     """Return the stage that selects messages, if needed, and the settings for reading the inputs.
 
@@ -45,6 +47,7 @@ def select(
         inputs: The inputs.
         settings: Settings for reading the complete inputs.
         regrouping: Creates the stages before the selection that move message boundaries.
+        numbered: As in `seek`.
 
     Raises:
         OptionError: If options conflict or are invalid.
@@ -56,7 +59,7 @@ def select(
         seed = stages.get("seed", 0)
         if isinstance(size, float):
             return (_renumber(random_share(size, seed)),), settings
-        skips = stages.get("on_error") == "skip"
+        skips = stages.get("on_error", "fail") != "fail"
         count = _count(inputs, settings, regrouping(), skips=skips)
         return (_renumber(random_subset(size, count, seed)),), settings
     if "seed" in stages:
@@ -75,7 +78,7 @@ def select(
     if len(inputs) == 1 and not is_regrouped and not settings.message_per_file:
         from rdfm.logs.read.seek import seek  # costly to import
 
-        split = seek(inputs[0], settings, to_slice(selector))
+        split = seek(inputs[0], settings, to_slice(selector), numbered=numbered)
     if split is not None:
         settings = replace(settings, split=split)
     selection = select_slice(selector, first=0 if split is None else split.first_message_index or 0)
