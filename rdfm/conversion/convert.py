@@ -272,7 +272,7 @@ def plan(
     settings = ReadSettings(
         format=stages.get("from_format"),
         options=reads,
-        storage_options=live_settings if any(map(is_live, inputs)) else None,
+        storage_options=None if is_live(output) else live_settings,
         parts="never"
         if skips_messages
         else "always"

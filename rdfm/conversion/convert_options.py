@@ -24,6 +24,7 @@ from rdfm.formats.spec import join_words, requires_side
 from rdfm.logs.input.inputs import Readable, is_folder_or_glob
 from rdfm.logs.options import APPENDING, LIVE, READING, RUNNING, SPLITTING, WRITING
 from rdfm.logs.stages.selection import SELECTING
+from rdfm.storage.addresses import is_web
 from rdfm.storage.paths import is_live
 from rdfm.storage.pipes import mark_pipes
 
@@ -134,7 +135,7 @@ def live_options(
     live_values = mark_pipes(values)
     if not live_values:
         return None
-    are_live = [is_live(log) for log in inputs]
+    are_live = [is_live(log) or is_web(str(log)) for log in inputs]
     if not (all(are_live) or (is_live(output) and not any(are_live))):
         name, value = next(iter(live_values.items()))
         option_text = (

@@ -304,7 +304,7 @@ class WebApp:
         assert call.path is not None
         parameters = EventParameters.parse(
             dict(request.query_params),
-            request.headers.get("last-event-id"),
+            request.headers,
             follow=self._follow,
             from_end=self._from_end,
         )

@@ -44,14 +44,14 @@ class EventParameters(NamedTuple):
 
     @classmethod
     def parse(
-        cls, query: Mapping[str, str], last_event_id: str | None, *, follow: bool, from_end: bool
+        cls, query: Mapping[str, str], headers: Mapping[str, str], *, follow: bool, from_end: bool
     ) -> EventParameters:
         """Return the parameters of a query.
 
         Args:
             query: The query.
-            last_event_id: The header `Last-Event-ID`, which takes precedence; None if there is
-                none.
+            headers: The headers. `Last-Event-ID` takes precedence over the parameter, and
+                `RDFM-Follow` and `RDFM-Start` are the defaults of rdfm's client.
             follow: Whether streams continue at the end of a log by default.
             from_end: Whether streams begin with new messages by default.
 
@@ -64,11 +64,12 @@ class EventParameters(NamedTuple):
                     f"the parameter {name[:40]!r} is unknown; expected from, follow, format or "
                     "last-event-id"
                 )
-        start = query.get("from", "end" if from_end else "0")
-        following = query.get("follow", str(follow).lower())
+        default_start = headers.get("rdfm-start", "end" if from_end else "first")
+        start = query.get("from", "end" if default_start == "end" else "0")
+        following = query.get("follow", headers.get("rdfm-follow", str(follow).lower()))
         if following not in _SWITCH:
             raise OptionError(f"follow must be true or false, not {following[:40]!r}")
-        id_text = last_event_id or query.get("last-event-id")
+        id_text = headers.get("last-event-id") or query.get("last-event-id")
         return cls(
             None if start == "end" else parse_number("from", start),
             _SWITCH[following],

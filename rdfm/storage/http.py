@@ -110,6 +110,11 @@ class HttpSettings:
         tls_ca: File with CA certificates that replace the default ones; None means the default ones.
         tls_cert: File with the client certificate, which is sent to the origin of the URL.
         tls_key: File with the private key of the certificate.
+        follow: Whether a stream of events is continued after its end; None means that it is.
+        from_end: Whether a stream of events begins with the next new one. None leaves this to the
+            server.
+        retry: Maximum number of consecutive attempts to reconnect; None means `tries`.
+        last_event_id: The id of the event after which a stream begins.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -122,6 +127,10 @@ class HttpSettings:
     tls_ca: str | os.PathLike[str] | None = None
     tls_cert: str | os.PathLike[str] | None = None
     tls_key: str | os.PathLike[str] | None = None
+    follow: bool | None = None
+    from_end: bool | None = None
+    retry: int | None = None
+    last_event_id: str | None = None
 
     def __post_init__(self) -> None:
         """Check the headers and numbers.
@@ -138,6 +147,10 @@ class HttpSettings:
             raise OptionError(
                 f"{spell_option('tls_cert')} and {spell_option('tls_key')} must be used together"
             )
+        if self.retry is not None:
+            object.__setattr__(self, "tries", self.retry + 1)
+        if self.last_event_id is not None and not _VALUE.fullmatch(self.last_event_id):
+            raise OptionError("the id of the last event contains characters that cannot be sent")
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> HttpSettings:
@@ -146,7 +159,7 @@ class HttpSettings:
         Raises:
             OptionError: If an option is unknown, or its value is invalid.
         """
-        known = {"headers", *_NUMBERS, *TLS_FILES}
+        known = {"headers", *_NUMBERS, *TLS_FILES, *_STREAM_OPTIONS}
         for name, value in options.items():
             if name not in known:
                 raise OptionError(
@@ -157,6 +170,11 @@ class HttpSettings:
                 isinstance(value, bool) or not isinstance(value, (int, float))
             ):
                 raise OptionError(f"{name} must be a number, not {value!r}")
+            if name in _STREAM_OPTIONS:
+                kind = _STREAM_OPTIONS[name]
+                is_number = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+                if not (is_number if kind is int else isinstance(value, kind)):
+                    raise OptionError(f"{name} has an invalid value: {value!r}"[:200])
             if name in TLS_FILES and not isinstance(value, (str, os.PathLike)):
                 raise OptionError(f"{name} must be a path, not {value!r}"[:200])
         headers = options.get("headers", {})
@@ -176,6 +194,8 @@ def set_defaults(options: Mapping[str, Any]) -> None:
     _defaults.update(options)
 
 
+# Options of streams of events, with their types.
+_STREAM_OPTIONS = {"follow": bool, "from_end": bool, "retry": int, "last_event_id": str}
 _NUMBERS = ("connect_seconds", "first_byte_seconds", "idle_seconds")
 
 
@@ -277,6 +297,11 @@ class Response(io.BufferedIOBase):
         }
         return kind.strip().lower(), values
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the response has no content, which ends a stream of events."""
+        return self._raw is not None and self._raw.status == 204
+
     def readable(self) -> bool:
         """Return True."""
         return True
@@ -366,6 +391,12 @@ class Response(io.BufferedIOBase):
         )
         is_origin = self._address.origin == self._origin
         secrets = self._secrets if is_origin else {}
+        if settings.last_event_id is not None:
+            headers["Last-Event-ID"] = settings.last_event_id
+        if settings.follow is not None:
+            headers["RDFM-Follow"] = str(settings.follow).lower()
+        if settings.from_end is not None:
+            headers["RDFM-Start"] = "end" if settings.from_end else "first"
         for name, value in {**secrets, **extra_headers}.items():
             headers[name] = value  # replaces a header with different capitalization
         self._manager = create_pool(

@@ -33,12 +33,16 @@ from rdfm.logs.input.announced import (
     AnnouncedFormat,
     accept_header,
     announced_format,
+    announced_json,
+    context_options,
 )
+from rdfm.logs.input.event_messages import announced_messages
 from rdfm.logs.journal import committed_length
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
 from rdfm.storage.addresses import is_web, redact_url, remove_credentials
 from rdfm.storage.compression import PIECE_BYTES
+from rdfm.storage.event_source import EVENT_STREAM, EventSource
 from rdfm.storage.files import access_error, find_storage
 from rdfm.storage.listing import find_files, find_matches, is_glob
 from rdfm.storage.open_file import OpenFile, is_open_file, open_file_name
@@ -83,6 +87,7 @@ class Input:
             that appended them had not committed them when the file was opened.
         watch: Called with the log and each piece before the piece is decoded.
         announced: The format and options that the headers of a response announce.
+        events: The stream, if the messages arrive as events.
         may_be_endless: Whether the input may have no end: its length is unknown, or it is a pipe.
     """
 
@@ -93,6 +98,7 @@ class Input:
     unreadable = False
     watch: Callable[[Input, bytes], None] | None = None
     announced: AnnouncedFormat = NOTHING_ANNOUNCED
+    events: EventSource | None = None
     _reader: FileDecoder | None = None  # a decoder that reads the file directly
     _path: str | None = None  # of a regular file on this machine
     _cut = False  # whether the rest of the file is not committed
@@ -136,8 +142,16 @@ class Input:
         self._remote = self._owned and is_url(self.name)
         is_response = self._remote and is_web(self.name) and not is_open_file(source)
         self.may_be_endless = may_be_endless(source) or (self._remote and self.size is None)
-        if is_response:
-            self.announced = announced_format(*self._file.media_type)  # type: ignore[attr-defined]  # a Response
+        if isinstance(self._file, EventSource):
+            self.events, compression = self._file, "none"
+            self.announced = AnnouncedFormat(None, context_options(*self._file.link))
+        elif is_response:
+            response: Any = self._file
+            media_type, parameters = response.media_type
+            link = response.headers.get("Link", "")
+            self.announced = announced_json(media_type, link, response.url) or announced_format(
+                media_type, parameters
+            )
             self.may_be_endless = not self._file.has_length  # type: ignore[attr-defined]
         if self._remote and is_live(name):
             self.announced, compression = AnnouncedFormat(formats.find("jelly")), "none"
@@ -150,7 +164,9 @@ class Input:
                     )
                 self._file.seek(start)
             raw = self._read_raw()
-            head = _read_head(raw, compressions.MAGIC_BYTES)
+            # Nothing is read ahead of a stream, which may wait for its next message.
+            is_stream = self.events is not None
+            head = b"" if is_stream else _read_head(raw, compressions.MAGIC_BYTES)
             detected = compressions.by_content(head) if compression is None else compression
             self.compression = None if detected == "none" else detected
             pieces = self._count_pieces(_prepend(head, raw))
@@ -196,6 +212,8 @@ class Input:
         """
         if self.rejection is not None:
             return formats.find(name or "nq")
+        if self.events is not None:
+            return announced_messages(self.events, name)
         if name is not None:
             return formats.find(name)
         if self.announced.format is not None:
@@ -257,6 +275,8 @@ class Input:
             format: The name of the logs' format, if known. If so, only the first piece is examined,
                 so that reading a live log does not wait for more data.
         """
+        if self.events is not None:
+            return False
         if archives.stem(self.name) is not None:
             return True
         if format is None and (self.announced.format or formats.by_path(self.name)) is not None:
@@ -624,8 +644,12 @@ def _open_url(
     if is_web(url):
         from rdfm.storage.http import HttpSettings, open_url  # costly to import
 
-        response = open_url(url, HttpSettings.from_options(storage_options), accept=accept_header())
+        settings = HttpSettings.from_options(storage_options)
+        response = open_url(url, settings, accept=accept_header())
         name = redact_url(url)
+        if response.media_type[0] == EVENT_STREAM:
+            events = EventSource(response, url, settings)
+            return cast("BinaryIO", events), name, remove_credentials(url), None, True
         return cast("BinaryIO", response), name, remove_credentials(url), response.size, True
     try:
         import fsspec
