@@ -102,6 +102,7 @@ class WriteOptions(TypedDict, total=False):
         | None
     )
     lossy: bool | str | None
+    max_depth: int | str | None
     max_message_bytes: int | str | None
     merge_graphs: bool | str | None
     name_table: int | str | None
@@ -110,6 +111,7 @@ class WriteOptions(TypedDict, total=False):
     physical_type: Literal["triples", "quads", "graphs"] | None
     prefix_table: int | str | None
     prefixes: Mapping[str, str] | None
+    pretty: bool | str | None
     punctuated: bool | str | None
     rdf_star: bool | str | None
     rdf_star_syntax: bool | str | None
@@ -177,6 +179,7 @@ class _BothOptions(TypedDict, total=False):
     physical_type: Literal["triples", "quads", "graphs"] | None
     prefix_table: int | str | None
     prefixes: Mapping[str, str] | None
+    pretty: bool | str | None
     punctuated: bool | str | None
     rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
     rdf_star: bool | str | None
@@ -240,6 +243,7 @@ class _BothOptions(TypedDict, total=False):
         | None
     )
     to_lossy: bool | str | None
+    to_max_depth: int | str | None
     to_max_message_bytes: int | str | None
     to_merge_graphs: bool | str | None
     to_name_table: int | str | None
@@ -248,6 +252,7 @@ class _BothOptions(TypedDict, total=False):
     to_physical_type: Literal["triples", "quads", "graphs"] | None
     to_prefix_table: int | str | None
     to_prefixes: Mapping[str, str] | None
+    to_pretty: bool | str | None
     to_punctuated: bool | str | None
     to_rdf_star: bool | str | None
     to_rdf_star_syntax: bool | str | None
@@ -300,6 +305,9 @@ class ConvertOptions(_BothOptions, total=False):
     canonical: bool | str | None
     distinct: Literal["dataset", "nanopub"] | None
     max_steps: int | str | None
+    check: bool | str | None
+    in_place: bool | str | None
+    drop_comments: bool | str | None
     jobs: int | str | None
 
 
