@@ -84,8 +84,11 @@ if TYPE_CHECKING:
     from rdfm.logs.read.plan import plan_splits
     from rdfm.logs.read.reader import LogReader, open_log
     from rdfm.logs.read.results import ResultReader
+    from rdfm.logs.read.scan import LogScan, scan
+    from rdfm.logs.read.scan_polars import scan_polars
     from rdfm.logs.write.writer import LogWriter, create_log
     from rdfm.message import Message, Operation, Patch, Row
+    from rdfm.sparql.entity_table import EntityTable, table
     from rdfm.sparql.query import ask, construct, query, select
     from rdfm.sparql.solutions import Solutions
 
@@ -95,6 +98,7 @@ __all__ = [
     "ConvertOptions",
     "DecodeError",
     "EncodeError",
+    "EntityTable",
     "FilterOptions",
     "Finding",
     "Inspection",
@@ -105,6 +109,7 @@ __all__ = [
     "LogBusyError",
     "LogDiff",
     "LogReader",
+    "LogScan",
     "LogWriter",
     "Message",
     "MessageBatch",
@@ -153,9 +158,12 @@ __all__ = [
     "plan_splits",
     "query",
     "regroup",
+    "scan",
+    "scan_polars",
     "select",
     "serve",
     "statistics",
+    "table",
     "validate",
 ]
 
@@ -206,7 +214,10 @@ _NAMES_BY_MODULE = {
     "logs.read.plan": ["plan_splits"],
     "logs.read.reader": ["LogReader", "open_log"],
     "logs.read.results": ["ResultReader"],
+    "logs.read.scan": ["LogScan", "scan"],
+    "logs.read.scan_polars": ["scan_polars"],
     "logs.write.writer": ["LogWriter", "create_log"],
+    "sparql.entity_table": ["EntityTable", "table"],
     "sparql.query": ["ask", "construct", "query", "select"],
     "sparql.solutions": ["Solutions"],
     "message": ["Message", "Operation", "Patch", "Row"],

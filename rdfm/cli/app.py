@@ -23,6 +23,7 @@ _COMMANDS = {
     "hash": "Print a hash of each message that ignores blank node labels.",
     "filter": "Keep the messages that match.",
     "query": "Run a SPARQL query on each message, or on all of them.",
+    "table": "Write a table with a row for each subject.",
     "patch": "Apply, revert and create patches.",
     "serve": "Serve logs as live streams over gRPC.",
     "nanopub": "Mirror, check and list nanopublications.",

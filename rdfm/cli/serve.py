@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _EPILOG = """Examples:
   rdfm serve logs/
   rdfm serve --topic sensors=s.jelly --grpc 9090 --no-follow
+  rdfm serve logs/ --http 8080
   rdfm serve logs/ --allow-publish --publish-token-file token.txt --create-topics
   rdfm serve logs/ --grpc 0.0.0.0:9090 --tls-cert server.pem --tls-key key.pem
 
@@ -36,7 +37,7 @@ def _file_option(name: str, help: str, group: str = "Access") -> Callable[[F], F
     "serve",
     cls=GroupedCommand,
     epilog=_EPILOG,
-    short_help="Serve logs as live streams over gRPC.",
+    short_help="Serve logs as live streams over gRPC and HTTP.",
 )
 @click.argument("folder", required=False, type=click.Path(readable=False))
 @option(
@@ -61,14 +62,18 @@ def _file_option(name: str, help: str, group: str = "Access") -> Callable[[F], F
     "--grpc",
     group="Address",
     metavar="ADDRESS",
-    default="127.0.0.1:9090",
-    show_default=True,
-    help="HOST:PORT or PORT. Other machines can connect only if HOST is not 127.0.0.1.",
+    help="HOST:PORT or PORT for gRPC; 127.0.0.1:9090 by default. Other machines can connect only if HOST is not 127.0.0.1.",
+)
+@option(
+    "--http",
+    group="Address",
+    metavar="ADDRESS",
+    help="HOST:PORT or PORT for HTTP. Then gRPC is served only with --grpc.",
 )
 @_file_option("--tls-cert", "Server certificate with its chain, as a PEM file.", "Address")
 @_file_option("--tls-key", "Private key of the certificate, as a PEM file.", "Address")
 @option("--insecure", group="Address", is_flag=True, help="Serve other machines without TLS.")
-@option("--gzip", group="Address", is_flag=True, help="Compress responses.")
+@option("--gzip", group="Address", is_flag=True, help="Compress responses over gRPC.")
 @option(
     "--max-streams",
     group="Address",
@@ -85,6 +90,26 @@ def _file_option(name: str, help: str, group: str = "Access") -> Callable[[F], F
     default="256M",
     show_default=True,
     help="Maximum size of the frames buffered for a connection.",
+)
+@option(
+    "--allow-host",
+    group="HTTP",
+    multiple=True,
+    metavar="NAME",
+    help="Host name of the server, besides localhost and IP addresses; may be repeated.",
+)
+@option(
+    "--cors",
+    group="HTTP",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Origin whose pages may read the topics; may be repeated.",
+)
+@option(
+    "--root-path",
+    group="HTTP",
+    metavar="PATH",
+    help="Path prefix of all URLs, behind a reverse proxy.",
 )
 @option(
     "--metrics",
@@ -114,11 +139,11 @@ def _file_option(name: str, help: str, group: str = "Access") -> Callable[[F], F
 )
 @quiet_option()
 def command(folder: str | None, quiet: bool, **options: Any) -> int:
-    """Serve the logs in FOLDER to subscribers over Jelly gRPC, and accept messages for them.
+    """Serve the logs in FOLDER over Jelly gRPC or HTTP, and accept messages for them over gRPC.
 
     Each log is a topic, named after its file without suffixes. Subscribers receive its messages
     from the first one on, and new messages as the log grows. Only this machine can connect, unless
-    --grpc names another host.
+    --grpc or --http names another host.
     """
     from rdfm.live.running import open_server
     from rdfm.live.topics import parse_topic

@@ -59,7 +59,7 @@ def select(
         seed = stages.get("seed", 0)
         if isinstance(size, float):
             return (_renumber(random_share(size, seed)),), settings
-        skips = stages.get("on_error") == "skip"
+        skips = stages.get("on_error", "fail") != "fail"
         count = _count(inputs, settings, regrouping(), skips=skips)
         return (_renumber(random_subset(size, count, seed)),), settings
     if "seed" in stages:

@@ -5,8 +5,8 @@ numbers. Out: frames, one per message.
 Cost: for each feed a decoder, an encoder and a ring buffer. The feeds of a topic share
 `RING_BYTES`, but each has at least `MIN_RING_BYTES` (or one group of frames, if that is larger).
 There is at most one feed per subscriber.
-Law: a subscriber receives each message once and in order. A frame at which a subscriber can start
-is a restart frame. A slow subscriber delays the others of its feed by at most `MAX_DELAY_SECONDS`
+Law: a subscriber receives each message once and in order. It starts at a frame that can be read
+without the frames before it. A slow subscriber delays the others of its feed by at most `MAX_DELAY_SECONDS`
 in total, and then continues with a separate feed.
 """
 
@@ -16,13 +16,9 @@ import asyncio
 import contextlib
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
-from rdfm import formats
-from rdfm._core import MessageBatch
-from rdfm.errors import EncodeError, LimitError
 from rdfm.live.following import (
     LogFile,
     MessageSource,
@@ -31,10 +27,10 @@ from rdfm.live.following import (
     describe,
     open_messages,
 )
-from rdfm.live.requests import LogOptions, Response
-from rdfm.storage.jelly_wire import cut_frames
+from rdfm.live.frames import Form, FrameEncoder, FrameError
+from rdfm.live.requests import LogOptions
 
-__all__ = ["Feed", "Member", "TopicLog"]
+__all__ = ["Feed", "Member", "TopicLog", "TopicLogs"]
 
 # Total size of the frames that the feeds of a topic keep for slower subscribers, and the minimum
 # for each feed.
@@ -108,14 +104,37 @@ class TopicLog:
                 self.wake()
             await asyncio.sleep(POLL_SECONDS)
 
-    def join(self, response: Response, log: LogOptions, position: int) -> Member:
+    def join(self, form: Form, log: LogOptions, position: int) -> Member:
         """Return a member at a position, in a feed that accepts the position or in a new feed."""
         for feed in self.feeds:
-            if feed.key == response.key and feed.accepts(position):
+            if feed.key == form.key and feed.accepts(position):
                 return feed.join(position)
-        feed = Feed(self, response, log, position)
+        feed = Feed(self, form, log, position)
         self.feeds.append(feed)
         return feed.join(position)
+
+
+class TopicLogs:
+    """The logs that are in use, each shared by its calls."""
+
+    def __init__(self) -> None:
+        self._logs: dict[Path, TopicLog] = {}
+
+    def find(self, path: Path) -> TopicLog | None:
+        """Return a log that is in use, or None."""
+        return self._logs.get(path)
+
+    @contextlib.contextmanager
+    def share(self, path: Path) -> Iterator[TopicLog]:
+        """Share the state of a log with its other calls during the `with` block."""
+        log = self._logs.setdefault(path, TopicLog(path))
+        log.users += 1
+        try:
+            yield log
+        finally:
+            log.users -= 1
+            if not log.users:
+                del self._logs[path]
 
 
 class Member:
@@ -177,21 +196,21 @@ class Feed:
     """Frames of a topic, starting at a position. Its members read them from a ring buffer.
 
     Attributes:
-        key: The options of the encoder.
+        key: The form of the frames.
         first: The number of the first message in the ring.
         error: The error after the last message in the ring.
         moved: Set when a member has sent frames.
     """
 
-    def __init__(self, topic: TopicLog, response: Response, log: LogOptions, position: int) -> None:
+    def __init__(self, topic: TopicLog, form: Form, log: LogOptions, position: int) -> None:
         """Initialize at a position; the log is opened when the first frame is needed."""
-        self.key = response.key
+        self.key = form.key
         self.first = position
         self.error: Exception | None = None
         self.moved = asyncio.Event()
         self.source: MessageSource | None = None
         self._topic = topic
-        self._options = response.encoder
+        self._form = form
         self._log = log
         self._ring: deque[bytes] = deque()
         self._ring_bytes = 0
@@ -199,7 +218,7 @@ class Feed:
         self._members: list[Member] = []
         self._extension: asyncio.Task[None] | None = None
         self._remaining_delay = MAX_DELAY_SECONDS  # time left to wait for slow members
-        self._encoder: Any = None  # None: the next frame is a restart frame
+        self._encoder: FrameEncoder | None = None  # None: the next frame is a restart frame
 
     @property
     def end(self) -> int:
@@ -210,6 +229,8 @@ class Feed:
         """Whether a new member can begin at a position."""
         if self.error is not None:
             return False
+        if not self._form.restarts:
+            return self.first <= position <= self.end
         if position == self.end and not self._is_extending:
             return True
         return self.first <= position < self.end and position in self._restarts
@@ -218,7 +239,7 @@ class Feed:
         """Return a new member at a position that `accepts` allows."""
         member = Member(self, position)
         self._members.append(member)
-        if position == self.end:
+        if position == self.end and self._form.restarts:
             self._encoder = None
             self._restarts.add(position)
         return member
@@ -305,29 +326,24 @@ class Feed:
         size = 0
         try:
             if self.source is None:
-                self.source = open_messages(self._topic.path, self._log, self.first)
+                self.source = open_messages(
+                    self._topic.path, self._log, self.first, self._form.base
+                )
             while size < _GROUP_BYTES:
                 batch = self.source.read()
                 if batch is None:
                     break
-                new_frames = self._encode(batch)
+                if self._encoder is None:
+                    self._encoder = self._form.create_encoder()
+                new_frames = self._encoder.encode(batch, self.source)
                 frames += new_frames
                 size += sum(map(len, new_frames))
-        except _EncodingError as error:
+        except FrameError as error:
             frames += error.frames
             self.error = error.error
         except Exception as error:
             self.error = error
         return frames
-
-    def _encode(self, batch: MessageBatch) -> list[bytes]:
-        if self._encoder is None:
-            self._encoder = formats.find("jelly").encoder(self._options)
-        try:
-            data = self._encoder.encode(batch)
-        except EncodeError as error:
-            raise _EncodingError(_split_frames(error.completed), error) from None
-        return _split_frames(data)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -342,29 +358,3 @@ def _identity(path: Path) -> tuple[int, int] | None:
         return None
     finally:
         file.close()
-
-
-class _EncodingError(Exception):
-    """Raised if a message cannot be sent, with the frames of the messages before it."""
-
-    def __init__(self, frames: list[bytes], error: Exception) -> None:
-        super().__init__(str(error))
-        self.frames = frames
-        self.error = error
-
-
-def _split_frames(data: bytes) -> list[bytes]:
-    """Return the frames in the output of an encoder.
-
-    Raises:
-        _EncodingError: If a frame is too large.
-    """
-    frames: list[bytes] = []
-    end = 0
-    try:
-        while end < len(data):
-            new_frames, end, _ = cut_frames(data, end)
-            frames += new_frames
-    except ValueError as error:
-        raise _EncodingError(frames, LimitError(str(error), format="jelly")) from None
-    return frames

@@ -14,15 +14,14 @@ import os
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from rdfm import formats
 from rdfm._core import LengthChain, MessageBatch
 from rdfm.errors import DecodeError, TruncatedError, visible
 from rdfm.formats import DecoderLike, Opening
-from rdfm.live.requests import LogOptions
 from rdfm.logs.input.driver import ReadSettings
-from rdfm.logs.journal import committed_length
+from rdfm.logs.journal import checksum_before, committed_length
 from rdfm.logs.read.reader import LogReader, open_log
 from rdfm.logs.read.seek import seek
 from rdfm.logs.write.log_end import follow_lengths
@@ -39,7 +38,9 @@ from rdfm.storage.jelly_wire import (
 )
 
 __all__ = [
+    "Generation",
     "LogFile",
+    "LogOptions",
     "MessageSource",
     "ReplacedError",
     "StoredFrames",
@@ -55,6 +56,33 @@ _PRESET = StreamOptions(name_table=4000, prefix_table=150, datatype_table=32, ve
 _TRIPLES, _QUADS = 1, 2
 _PHYSICAL_TYPES, _VERSIONS = (1, 2, 3), (1, 2)
 _DECODER: dict[str, Any] = {"frames": "message", "max_message_bytes": MAX_FRAME_BYTES}
+
+
+class LogOptions(NamedTuple):
+    """The properties of a log that determine a response.
+
+    Attributes:
+        options: The stream options of a Jelly log, or stream options that suit the format of
+            another log.
+        stored: Whether the frames of the log can be sent unchanged.
+    """
+
+    options: StreamOptions
+    stored: bool
+
+
+class Generation(NamedTuple):
+    """The identity of a log at some time.
+
+    Attributes:
+        inode: The inode number of the file.
+        length: The committed length in bytes.
+        check: The checksum of the last bytes before the length.
+    """
+
+    inode: int
+    length: int
+    check: int
 
 
 class ReplacedError(Exception):
@@ -129,6 +157,47 @@ class LogFile:
         data = os.pread(self._file, count, self.position) if count > 0 else b""
         self.position += len(data)
         return data
+
+    def read_at(self, start: int, count: int) -> bytes:
+        """Return bytes at an offset, without changing the position.
+
+        Raises:
+            ReplacedError: If the log no longer has these bytes.
+        """
+        data = os.pread(self._file, count, start)
+        if not data and count:
+            raise ReplacedError(f"{self.name} was truncated")
+        return data
+
+    def checksum_before(self, length: int) -> int:
+        """Return the checksum of the last bytes before a length."""
+        return checksum_before(self._file, length)
+
+    @property
+    def modified(self) -> int:
+        """The time of the last change in ns."""
+        return os.fstat(self._file).st_mtime_ns
+
+    def generation(self) -> Generation:
+        """Return the identity of the log with its committed length.
+
+        Raises:
+            ReplacedError: As in `size`.
+        """
+        length = self.size()
+        return Generation(self.inode, length, self.checksum_before(length))
+
+    def continues(self, earlier: Generation) -> bool:
+        """Whether the log is the same as at an earlier time, or has grown since then.
+
+        Raises:
+            ReplacedError: As in `size`.
+        """
+        return (
+            earlier.inode == self.inode
+            and earlier.length <= self.size()
+            and earlier.check == self.checksum_before(earlier.length)
+        )
 
     def follow_lengths(self, size: int) -> LengthChain:
         """Follow the lengths of the frames up to a committed size."""
@@ -326,6 +395,9 @@ class MessageSource(Protocol):
     def size(self) -> int:
         """Return the committed length of the log."""
 
+    def generation(self) -> Generation:
+        """Return the identity of the log. It covers the messages that were read."""
+
     @property
     def reached(self) -> int:
         """Offset of the next byte to read."""
@@ -373,6 +445,9 @@ class _JellyMessages:
     def size(self) -> int:
         return self._file.size()
 
+    def generation(self) -> Generation:
+        return self._file.generation()
+
     @property
     def reached(self) -> int:
         return self._file.position
@@ -384,8 +459,11 @@ class _JellyMessages:
 class _ReopenedMessages:
     """The messages of any other log. The log is opened again when it has grown."""
 
-    def __init__(self, path: Path, first: int) -> None:
+    def __init__(self, path: Path, first: int, base: str | None) -> None:
         """Open a log at a message."""
+        format = formats.by_path(str(path))
+        has_base = format is not None and "base" in format.spec.options("read")
+        self._options: dict[str, Any] = {"base": base} if has_base else {}
         self._file = LogFile(path)  # to check its identity and length
         self._next_message = first
         self._log: LogReader | None = None
@@ -401,7 +479,7 @@ class _ReopenedMessages:
                 self.reached = size
                 selected = f"{self._next_message}:" if self._next_message else None
                 # In a text log, the last message is complete when it has been committed.
-                self._log = open_log(str(self._file.path), messages=selected)
+                self._log = open_log(str(self._file.path), messages=selected, **self._options)
                 self._batches = self._log.batches()
             batch = next(self._batches, None)
             if batch is not None:
@@ -416,6 +494,9 @@ class _ReopenedMessages:
     def size(self) -> int:
         return self._file.size()
 
+    def generation(self) -> Generation:
+        return self._file.generation()
+
     def close(self) -> None:
         self._file.close()
         if self._log is not None:
@@ -427,13 +508,21 @@ def _truncated_frame_error(file: LogFile) -> TruncatedError:
     return TruncatedError("the log ends inside a frame", format="jelly", source=file.name)
 
 
-def open_messages(path: Path, log: LogOptions, first: int) -> MessageSource:
+def open_messages(
+    path: Path, log: LogOptions, first: int, base: str | None = None
+) -> MessageSource:
     """Open a log at a message.
+
+    Args:
+        path: The log.
+        log: Its properties.
+        first: The number of the message.
+        base: The URL that relative IRIs are relative to; that of the file by default.
 
     Raises:
         DecodeError, OSError: If the log is invalid, or cannot be opened.
     """
-    return _JellyMessages(path, first) if log.stored else _ReopenedMessages(path, first)
+    return _JellyMessages(path, first) if log.stored else _ReopenedMessages(path, first, base)
 
 
 def describe(path: Path) -> LogOptions:

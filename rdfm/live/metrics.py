@@ -49,7 +49,7 @@ METRICS = {
         Metric("rdfm_calls_open", "gauge", "Calls in progress.", ("call",)),
         Metric("rdfm_calls_total", "counter", "Calls that have ended.", ("call", "status")),
         Metric("rdfm_sent_frames_total", "counter", "Frames sent to subscribers."),
-        Metric("rdfm_sent_bytes_total", "counter", "Bytes of frames sent to subscribers."),
+        Metric("rdfm_sent_bytes_total", "counter", "Bytes of frames and HTTP bodies sent."),
         Metric("rdfm_received_frames_total", "counter", "Frames received from publishers."),
         Metric("rdfm_received_bytes_total", "counter", "Bytes of frames received from publishers."),
         Metric("rdfm_appended_messages_total", "counter", "Messages appended to logs."),

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from rdfm.live.following import LogOptions
+from rdfm.live.frames import JellyEncoder
 from rdfm.storage.jelly_wire import StreamOptions
 
 __all__ = ["MAX_TABLES", "LogOptions", "RequestError", "Response", "check_published", "respond"]
@@ -28,19 +30,6 @@ class RequestError(ValueError):
     """Raised if no stream can satisfy the options. The server answers with INVALID_ARGUMENT."""
 
 
-class LogOptions(NamedTuple):
-    """The properties of a log that determine a response.
-
-    Attributes:
-        options: The stream options of a Jelly log, or stream options that suit the format of
-            another log.
-        stored: Whether the frames of the log can be sent unchanged.
-    """
-
-    options: StreamOptions
-    stored: bool
-
-
 class Response(NamedTuple):
     """Form of the response to a subscription.
 
@@ -56,6 +45,20 @@ class Response(NamedTuple):
     def key(self) -> tuple[tuple[str, Any], ...]:
         """The options of the encoder in a form that can be compared and hashed."""
         return tuple(sorted(self.encoder.items()))
+
+    @property
+    def restarts(self) -> bool:
+        """True: Jelly frames depend on the frames before them."""
+        return True
+
+    @property
+    def base(self) -> str | None:
+        """None: that of the file."""
+        return None
+
+    def create_encoder(self) -> JellyEncoder:
+        """Return an encoder whose frames satisfy the request."""
+        return JellyEncoder(self.encoder)
 
 
 def respond(requested: StreamOptions | None, log: LogOptions) -> Response:

@@ -11,7 +11,7 @@ import contextlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +21,8 @@ from rdfm.live.events import EventLog, LogFormat
 from rdfm.logs.options import declare
 
 if TYPE_CHECKING:
+    from rdfm.live.access import Access
     from rdfm.live.server import Server
-    from rdfm.live.service import Access
     from rdfm.live.tls import Tls
 
 __all__ = ["open_server", "serve"]
@@ -34,7 +34,10 @@ declare(
     OptionSpec("client_ca", "file", "Accept only clients with a certificate from these CAs."),
     OptionSpec("allow_publish", "switch", "Accept messages."),
     OptionSpec("publish_token_file", "file", "File with the token for publishers."),
+    OptionSpec("http", help="HOST:PORT or PORT for HTTP."),
 )
+
+DEFAULT_ADDRESS = "127.0.0.1:9090"  # for gRPC
 
 READ_VARIABLE = "RDFM_READ_TOKEN"
 PUBLISH_VARIABLE = "RDFM_PUBLISH_TOKEN"
@@ -49,13 +52,17 @@ def serve(
     default_topic: str | None = None,
     follow: bool = True,
     from_end: bool = False,
-    grpc: str | int = "127.0.0.1:9090",
+    grpc: str | int | None = None,
+    http: str | int | None = None,
     tls_cert: PathName | None = None,
     tls_key: PathName | None = None,
     insecure: bool = False,
     gzip: bool = False,
     max_streams: int = 1000,
     max_client_bytes: int | str = "256M",
+    allow_host: Sequence[str] = (),
+    cors: Sequence[str] = (),
+    root_path: str | None = None,
     metrics: str | int | None = None,
     log_format: LogFormat = "text",
     client_ca: PathName | None = None,
@@ -67,7 +74,7 @@ def serve(
     started: Callable[[int], None] | None = None,
     stop: threading.Event | None = None,
 ) -> None:
-    """Serve logs as live streams over gRPC, until `stop` is set or Ctrl-C is pressed.
+    """Serve logs as live streams over gRPC, HTTP or both, until `stop` is set or Ctrl-C is pressed.
 
     Each log is a topic, named after its file without suffixes. Events are written to standard
     error.
@@ -78,14 +85,21 @@ def serve(
         default_topic: Topic to serve under the empty name.
         follow: Whether subscriptions continue as logs grow, or end at the end of the log.
         from_end: Send new messages only.
-        grpc: "HOST:PORT" or a port; port 0 selects a free one. Other machines can connect only if
-            the host is not a loopback address.
+        grpc: "HOST:PORT" or a port for gRPC; port 0 selects a free one. Other machines can connect
+            only if the host is not a loopback address. Defaults to "127.0.0.1:9090" unless `http`
+            is given.
+        http: "HOST:PORT" or a port for HTTP. Needs the extra `rdfm[http]`.
         tls_cert: Server certificate with its chain, as a PEM file.
         tls_key: Private key of the certificate, as a PEM file.
         insecure: Serve other machines without TLS.
-        gzip: Compress responses.
+        gzip: Compress responses over gRPC. HTTP clients choose the compression.
         max_streams: Maximum number of simultaneous calls.
         max_client_bytes: Maximum size of the frames buffered for a connection, in bytes.
+        allow_host: Host names under which HTTP clients may reach the server, besides `localhost`
+            and IP addresses; "*" allows any.
+        cors: Origins whose pages may read the topics over HTTP, such as "https://example.org"; "*"
+            allows any.
+        root_path: Path prefix of all HTTP URLs, such as "/logs", behind a reverse proxy.
         metrics: "HOST:PORT" or a port at which to serve metrics for Prometheus over HTTP.
         log_format: Format of the events, "text" or "json".
         client_ca: Accept only clients with a certificate from these CAs, a PEM file.
@@ -96,26 +110,31 @@ def serve(
             RDFM_PUBLISH_TOKEN.
         create_topics: Create missing topics when they are published to.
         quiet: Write only errors.
-        started: Called with the port of the server when it accepts calls.
+        started: Called with the port of the server when it accepts calls: that for gRPC, or that
+            for HTTP if only HTTP is served.
         stop: An event that ends the server, for servers in a thread. The open calls are then ended.
 
     Raises:
         OptionError: If there is nothing to serve, options cannot be combined, an address is in use,
             or a TLS file is invalid.
         OSError: If a file cannot be read.
-        MissingExtraError: If grpcio is not installed.
+        MissingExtraError: If grpcio, or starlette and uvicorn, are not installed.
     """
     options = {
         "default_topic": default_topic,
         "follow": follow,
         "from_end": from_end,
-        "grpc": str(grpc),
+        "grpc": None if grpc is None else str(grpc),
+        "http": None if http is None else str(http),
         "tls_cert": tls_cert,
         "tls_key": tls_key,
         "insecure": insecure,
         "gzip": gzip,
         "max_streams": max_streams,
         "max_client_bytes": max_client_bytes,
+        "allow_host": allow_host,
+        "cors": cors,
+        "root_path": root_path,
         "metrics": None if metrics is None else str(metrics),
         "log_format": log_format,
         "client_ca": client_ca,
@@ -155,21 +174,26 @@ def open_server(
     Raises:
         OptionError, OSError, MissingExtraError: As in `serve`.
     """
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # errors are raised, not logged
-    try:
-        import grpc  # noqa: F401
-        import grpc_health
-        import grpc_reflection
-    except ImportError as error:
-        raise MissingExtraError("serving logs needs grpcio: pip install 'rdfm[grpc]'") from error
-    del grpc_health, grpc_reflection
     from rdfm.live.addresses import parse_address
     from rdfm.live.memory import MAX_CLIENT_BYTES
     from rdfm.live.server import Server, ServerSettings
     from rdfm.live.topics import Topics
+    from rdfm.live.web_settings import parse_web_settings
 
+    grpc, http = options["grpc"], options["http"]
+    if grpc is None and http is None:
+        grpc = DEFAULT_ADDRESS
+    if grpc is not None:
+        _import_grpc()
+    if http is not None:
+        _import_http()
+    for name in ("allow_host", "cors", "root_path"):
+        if options[name] and http is None:
+            raise OptionError(f"{spell_option(name)} needs {spell_option('http')}")
     settings = ServerSettings(
-        address=parse_address(options["grpc"]),
+        grpc=None if grpc is None else parse_address(grpc),
+        http=None if http is None else parse_address(http),
+        web=parse_web_settings(options["allow_host"], options["cors"], options["root_path"]),
         metrics=None if options["metrics"] is None else parse_address(options["metrics"]),
         tls=_create_tls(options),
         insecure=options["insecure"],
@@ -187,6 +211,30 @@ def open_server(
         yield Server(served, settings, log)
     finally:
         log.close()
+
+
+def _import_grpc() -> None:
+    """Check that the packages for gRPC are installed."""
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # errors are raised, not logged
+    try:
+        import grpc
+        import grpc_health
+        import grpc_reflection
+    except ImportError as error:
+        raise MissingExtraError("serving logs needs grpcio: pip install 'rdfm[grpc]'") from error
+    del grpc, grpc_health, grpc_reflection
+
+
+def _import_http() -> None:
+    """Check that the packages for HTTP are installed."""
+    try:
+        import starlette
+        import uvicorn
+    except ImportError as error:
+        raise MissingExtraError(
+            "serving logs over HTTP needs starlette and uvicorn: pip install 'rdfm[http]'"
+        ) from error
+    del starlette, uvicorn
 
 
 def _create_tls(options: Mapping[str, Any]) -> Tls | None:
@@ -221,7 +269,7 @@ def _create_access(options: Mapping[str, Any]) -> Access:
         OptionError: If publishers have no token, a token is invalid, or an option needs another.
         OSError: If a token file cannot be read.
     """
-    from rdfm.live.service import Access
+    from rdfm.live.access import Access
 
     read_token = _read_token(options["read_token_file"], READ_VARIABLE)
     if not options["allow_publish"]:

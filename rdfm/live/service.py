@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hmac
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,8 +21,10 @@ from urllib.parse import unquote
 import grpc
 
 from rdfm.errors import DecodeError, LimitError, RdfmError
+from rdfm.live.access import Access
+from rdfm.live.calls import OpenCalls, run_until
 from rdfm.live.events import EventLog
-from rdfm.live.feeds import Member, TopicLog
+from rdfm.live.feeds import Member, TopicLog, TopicLogs
 from rdfm.live.following import StoredFrames
 from rdfm.live.memory import BufferedFrames, ClientMemory
 from rdfm.live.metrics import Metrics
@@ -36,7 +37,8 @@ from rdfm.live.requests import (
     check_published,
     respond,
 )
-from rdfm.live.status import StatusError, create_status, describe_error, describe_os_error
+from rdfm.live.sentences import describe_error, describe_os_error
+from rdfm.live.status import StatusError, create_status
 from rdfm.live.topics import TopicError, Topics
 from rdfm.storage.jelly_wire import (
     PUBLISH,
@@ -47,7 +49,7 @@ from rdfm.storage.jelly_wire import (
     stream_options,
 )
 
-__all__ = ["Access", "Streams"]
+__all__ = ["Streams"]
 
 # Metadata keys with which a client sets where its subscription starts and ends.
 START = "rdfm-start"
@@ -66,20 +68,6 @@ _SERVER_ERRORS = (
 
 Context = Any  # grpc.aio.ServicerContext
 Status = grpc.StatusCode
-
-
-@dataclass(frozen=True)
-class Access:
-    """Access rules.
-
-    Attributes:
-        read_token: The token for subscriptions; None if everyone may subscribe.
-        publish_token: The token for publications, which also permits subscriptions; None if nobody
-            may publish.
-    """
-
-    read_token: str | None = None
-    publish_token: str | None = None
 
 
 @dataclass
@@ -151,7 +139,6 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
     """The handlers of the service.
 
     Attributes:
-        stopping: Set when the server shuts down.
         access: The access rules for new calls.
     """
 
@@ -161,10 +148,12 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         access: Access,
         log: EventLog,
         metrics: Metrics,
+        calls: OpenCalls,
+        logs: TopicLogs,
+        stopping: asyncio.Event,
         *,
         follow: bool = True,
         from_end: bool = False,
-        max_streams: int = 1000,
         max_client_bytes: int,
     ) -> None:
         """Initialize with the topics.
@@ -174,25 +163,26 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             access: The access rules.
             log: The event log.
             metrics: The metrics.
+            calls: Counts the calls.
+            logs: The logs that are in use.
+            stopping: Set when the server shuts down.
             follow: Whether subscriptions continue at the end of a log by default.
             from_end: Whether subscriptions start at the end of a log by default.
-            max_streams: Maximum number of simultaneous calls.
             max_client_bytes: Maximum size of the frames buffered for a connection, in bytes.
         """
-        self.stopping = asyncio.Event()
+        self._stopping = stopping
         self._topics = topics
         self._log = log
         self._metrics = metrics
         self.access = access
         self._follow = follow
         self._from_end = from_end
-        self._max_streams = max_streams
-        self._streams = 0
+        self._calls = calls
         self._memory = ClientMemory(max_client_bytes)
         metrics.read_from("rdfm_buffered_bytes", lambda: sum(self._memory.buffered.values()))
         self._requests = RequestReader()
         self._decoding = asyncio.Semaphore(DECODED_BATCHES)
-        self._logs: dict[Path, TopicLog] = {}
+        self._logs = logs
         self._writers: dict[Path, TopicWriter] = {}
         self._writers_changing = asyncio.Lock()
         self._handlers = {
@@ -233,7 +223,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 follow=follow,
             )
             receiver = Receiver(context, call, self._metrics)
-            async with self._share_topic_log(call.path) as log:
+            with self._logs.share(call.path) as log:
                 await self._send(log, requested, start, follow, receiver)
 
     async def _send(
@@ -370,16 +360,8 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         Raises:
             StatusError: If the server shuts down.
         """
-        task = asyncio.ensure_future(waiting)
-        stopping = asyncio.ensure_future(self.stopping.wait())
-        try:
-            await asyncio.wait((task, stopping), return_when=asyncio.FIRST_COMPLETED)
-            if not task.done():
-                raise StatusError(Status.UNAVAILABLE, "the server is shutting down")
-            task.result()
-        finally:
-            task.cancel()
-            stopping.cancel()
+        if not await run_until(waiting, self._stopping):
+            raise StatusError(Status.UNAVAILABLE, "the server is shutting down")
 
     # --- publications ---
 
@@ -482,13 +464,13 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             except RdfmError as error:
                 raise StatusError(Status.FAILED_PRECONDITION, describe_error(error)) from None
             publication = Publication(writer, self._decoding, self._memory.max_frame_bytes)
-            topic = self._logs.get(path)
+            topic = self._logs.find(path)
             try:
                 while frames := await queue.take():
                     await publication.append(frames)
                     if not is_flat:
                         queue.mark_appended()
-                    if (topic := self._logs.get(path)) is not None:
+                    if (topic := self._logs.find(path)) is not None:
                         topic.wake()
                 if queue.complete:
                     await publication.append([], ended=True)
@@ -520,23 +502,6 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
 
     # --- all calls ---
 
-    async def finished(self) -> None:
-        """Wait until all calls have ended and their messages are appended."""
-        while self._streams:
-            await asyncio.sleep(0.01)
-
-    @contextlib.asynccontextmanager
-    async def _share_topic_log(self, path: Path) -> AsyncIterator[TopicLog]:
-        """Share the state of a log between its subscriptions."""
-        log = self._logs.setdefault(path, TopicLog(path))
-        log.users += 1
-        try:
-            yield log
-        finally:
-            log.users -= 1
-            if not log.users:
-                del self._logs[path]
-
     @contextlib.asynccontextmanager
     async def _accept_call(self, context: Context, *, publishing: bool) -> AsyncIterator[Call]:
         """Check the token of a call, count the call and its frames, and turn errors into statuses.
@@ -553,7 +518,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         try:
             self._authorize(context, publishing=publishing)
             with contextlib.ExitStack() as counted:
-                counted.enter_context(self._count_call())
+                counted.enter_context(self._calls.counted())
                 call = Call(counted.enter_context(self._memory.call(client)))
                 if publishing:
                     counted.enter_context(self._memory.publication(client))
@@ -610,48 +575,18 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             **outcome,
         )
 
-    @contextlib.contextmanager
-    def _count_call(self) -> Iterator[None]:
-        """Count a call.
-
-        Raises:
-            StatusError: If the server has too many calls.
-        """
-        if self._streams >= self._max_streams:
-            raise StatusError(
-                Status.RESOURCE_EXHAUSTED, f"the server already has {self._max_streams} streams"
-            )
-        self._streams += 1
-        try:
-            yield
-        finally:
-            self._streams -= 1
-
     def _authorize(self, context: Context, *, publishing: bool) -> None:
         """Check the token of a call.
 
         Raises:
             StatusError: If the token is missing or wrong, or nobody may publish.
         """
-        access = self.access
-        if publishing and access.publish_token is None:
+        if publishing and self.access.publish_token is None:
             raise StatusError(Status.PERMISSION_DENIED, "this server does not accept publications")
-        if not publishing and access.read_token is None:
-            return
-        client_token = _bearer_token(context.invocation_metadata() or ())
-        if client_token is None:
-            raise StatusError(
-                Status.UNAUTHENTICATED, "the server needs a token (authorization: Bearer TOKEN)"
-            )
-        tokens = [access.publish_token] if publishing else [access.read_token, access.publish_token]
-        # Compares all tokens, so that the time does not depend on which token matches.
-        matches = [
-            hmac.compare_digest(client_token.encode("utf-8", "surrogateescape"), token.encode())
-            for token in tokens
-            if token is not None
-        ]
-        if not any(matches):
-            raise StatusError(Status.UNAUTHENTICATED, "the token is wrong")
+        metadata = dict(context.invocation_metadata() or ())
+        reason = self.access.check(metadata.get("authorization"), publishing=publishing)
+        if reason is not None:
+            raise StatusError(Status.UNAUTHENTICATED, reason)
 
 
 def _move(topic: TopicLog, member: Member, response: Response, log: LogOptions) -> Member:
@@ -673,16 +608,6 @@ def _parse_request(request: bytes) -> tuple[str, StreamOptions | None]:
 def _client_address(context: Context) -> str:
     """Return the address of a client, such as `127.0.0.1:50000`."""
     return unquote(context.peer()).removeprefix("ipv4:").removeprefix("ipv6:")
-
-
-def _bearer_token(metadata: Iterable[Any]) -> str | None:
-    """Return the token of a call, or None."""
-    for key, value in metadata:
-        if key == "authorization" and isinstance(value, str):
-            scheme, _, token = value.partition(" ")
-            if scheme.lower() == "bearer":
-                return token.strip()
-    return None
 
 
 def _forget_result(task: asyncio.Task[None]) -> None:

@@ -6,18 +6,26 @@ Law: the sentence never contains a path of the server.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import grpc
 
-from rdfm.errors import EncodeError, LimitError, OptionError, RdfmError, spell_options, visible
-from rdfm.live.following import ReplacedError
-from rdfm.live.memory import MemoryLimitError
+from rdfm.live.sentences import ErrorClass, classify, hide_path
 
-__all__ = ["StatusError", "create_status", "describe_error", "describe_os_error"]
+__all__ = ["StatusError", "create_status"]
 
 Status = grpc.StatusCode
+
+_CODES: dict[ErrorClass, grpc.StatusCode] = {
+    "busy": Status.RESOURCE_EXHAUSTED,
+    "limit": Status.RESOURCE_EXHAUSTED,
+    "unsupported": Status.FAILED_PRECONDITION,
+    "option": Status.FAILED_PRECONDITION,
+    "corrupt": Status.DATA_LOSS,
+    "replaced": Status.ABORTED,
+    "unavailable": Status.UNAVAILABLE,
+    "internal": Status.INTERNAL,
+}
 
 
 class StatusError(Exception):
@@ -42,44 +50,7 @@ def create_status(error: Exception, path: Path | None, topic: str) -> StatusErro
         path: The log; None if it is not known yet.
         topic: The name of the topic, which replaces the path in the sentence.
     """
-    code, reason = _describe(error)
-    if path is not None:
-        for shown_path in (path, path.resolve()):
-            for name in (str(shown_path), visible(str(shown_path))):
-                reason = reason.replace(name, visible(topic))
-            reason = reason.replace(f"{visible(str(shown_path.parent))}{os.sep}", "")
-    return StatusError(code, reason)
-
-
-def describe_error(error: RdfmError) -> str:
-    """Return the text of an error, without options, which a client cannot set."""
-    error.remedies = ()
-    return str(error)
-
-
-def describe_os_error(error: Exception) -> str:
-    """Return the text of an error for the log of the server, with the name of the file."""
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{visible(str(error.filename))}: {error.strerror}"
-    return str(error) or type(error).__name__
-
-
-def _describe(error: Exception) -> tuple[grpc.StatusCode, str]:
     if isinstance(error, StatusError):
-        return error.code, error.reason
-    if isinstance(error, MemoryLimitError):
-        return Status.RESOURCE_EXHAUSTED, str(error)
-    if isinstance(error, LimitError):
-        return Status.RESOURCE_EXHAUSTED, describe_error(error)
-    if isinstance(error, EncodeError):
-        return Status.FAILED_PRECONDITION, visible(spell_options(error.reason))
-    if isinstance(error, OptionError):
-        return Status.FAILED_PRECONDITION, describe_error(error)
-    if isinstance(error, RdfmError):
-        return Status.DATA_LOSS, describe_error(error)
-    if isinstance(error, ReplacedError):
-        return Status.ABORTED, str(error)
-    if isinstance(error, OSError):
-        reason = error.strerror or type(error).__name__
-        return Status.UNAVAILABLE, f"the log cannot be read or written: {reason}"
-    return Status.INTERNAL, "the server has an internal error; its log says more"
+        return StatusError(error.code, hide_path(error.reason, path, topic))
+    kind, reason = classify(error)
+    return StatusError(_CODES[kind], hide_path(reason, path, topic))

@@ -7,19 +7,23 @@ Law: neither the name of a topic nor a symbolic link leads out of the folder.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from rdfm import formats
 from rdfm.errors import OptionError, spell_option, visible
 from rdfm.formats import Format, OptionSpec
 from rdfm.logs.options import declare
+from rdfm.storage import compression as compressions
 from rdfm.storage.compression import COMPRESSIONS, compression_suffix
 from rdfm.storage.paths import JOURNAL_SUFFIX, STATE_SUFFIX
 
-__all__ = ["TopicError", "Topics", "parse_topic"]
+__all__ = ["CONTROL", "Listing", "TopicError", "Topics", "parse_topic"]
 
 # For the errors below; the command declares these options separately.
 declare(
@@ -28,10 +32,11 @@ declare(
 )
 
 _MAX_TOPIC_BYTES = 1024
+MAX_LISTED = 10_000
 _MAX_PART_BYTES = 200  # a suffix follows, and file systems allow 255
 _NEW_SUFFIX = ".jelly"
 # Control characters, line separators, and characters that change the direction of the text.
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 class TopicError(LookupError):
@@ -50,6 +55,20 @@ def parse_topic(text: str) -> tuple[str, str]:
             f"{spell_option('topic')} needs NAME=LOG, such as sensors=logs/s.jelly, not {text[:60]!r}"
         )
     return name, log
+
+
+class Listing(NamedTuple):
+    """The content of a folder.
+
+    Attributes:
+        topics: The paths of the logs, by the names of their topics.
+        folders: The names of the subfolders.
+        is_cut: Whether there is more.
+    """
+
+    topics: dict[str, Path]
+    folders: list[str]
+    is_cut: bool
 
 
 class Topics:
@@ -138,7 +157,7 @@ class Topics:
             first = next(self._candidates(topic), None)
             if not self.creates or first is None:
                 raise
-            if _CONTROL.search(topic):
+            if CONTROL.search(topic):
                 raise TopicError(
                     f"the name of the new topic {topic[:100]!r} contains a control character"
                 ) from None
@@ -151,6 +170,42 @@ class Topics:
         if self.folder is not None:
             direct_count = sum(_is_topic_file(path) for path in self.folder.iterdir())
         return direct_count + len(self.named)
+
+    def listing(self, folder: str = "") -> Listing:
+        """List the topics and the subfolders of a folder, in the order of their names.
+
+        At most `MAX_LISTED` files are listed.
+
+        Args:
+            folder: The name of a subfolder, without slashes at its ends; empty for the folder.
+
+        Raises:
+            TopicError: If the folder does not exist.
+        """
+        topics = {} if folder else dict(self.named)
+        folders: list[str] = []
+        is_cut = False
+        if self.folder is not None:
+            root = self.folder / folder
+            if folder and (not _is_valid(folder) or not root.is_dir()):
+                raise TopicError(_unknown_topic_text(f"{folder}/"))
+            self._check_inside(root / "_", f"{folder}/")
+            with os.scandir(root) as entries:
+                listed = list(itertools.islice(entries, MAX_LISTED + 1))
+            is_cut = len(listed) > MAX_LISTED
+            prefix = f"{folder}/" if folder else ""
+            for entry in listed[:MAX_LISTED]:
+                name = f"{prefix}{entry.name}"
+                if not _is_valid(name):
+                    continue
+                if entry.is_dir():
+                    folders.append(name)
+                elif (format := _message_format(Path(entry.path))) is not None:
+                    short = _without_suffix(name, format)
+                    with contextlib.suppress(TopicError):
+                        is_short = self.find(short) == Path(entry.path)
+                        topics[short if is_short else name] = self.find(name)
+        return Listing(dict(sorted(topics.items())), sorted(folders), is_cut)
 
     def _candidates(self, topic: str) -> Iterator[Path]:
         """Yield the possible paths of a topic's log: with a suffix, or exactly as named."""
@@ -194,6 +249,14 @@ def _is_valid(topic: str) -> bool:
 
 def _is_topic_file(path: Path) -> bool:
     return path.name[0] not in "._" and path.is_file() and _message_format(path) is not None
+
+
+def _without_suffix(name: str, format: Format) -> str:
+    """Return a file name without the suffixes of its compression and its format."""
+    if compressions.find_by_suffix(name) is not None:
+        name = name.rpartition(".")[0]
+    suffixes = (suffix for suffix in format.spec.suffixes if name.lower().endswith(suffix))
+    return name[: -len(next(suffixes, ""))] or name
 
 
 def _message_format(path: Path) -> Format | None:

@@ -51,10 +51,10 @@ READING = declare(
     OptionSpec(
         "on_error",
         "choice",
-        "Stop at invalid data, or skip it. Exceeding a limit is always an error.",
-        choices=("fail", "skip"),
+        "On invalid data: fail, skip its message, or skip-line.",
+        choices=("fail", "skip", "skip-line"),
         default="fail",
-        instead="skip_message() of a log",
+        metavar="HOW",
         group=_INPUT,
     ),
 )

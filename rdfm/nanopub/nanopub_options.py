@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rdfm.formats import OptionSpec
 from rdfm.logs.options import CHECKING, READING, WRITING, declare
 
@@ -48,7 +50,12 @@ LIST: dict[str, OptionSpec] = {
         ),
         _READING["from_format"],
         _READING["message_per_file"],
-        _READING["on_error"],
+        replace(
+            _READING["on_error"],
+            help="Stop at invalid data, or skip the message.",
+            choices=("fail", "skip"),
+            metavar="",
+        ),
         *WRITING,
     )
 }

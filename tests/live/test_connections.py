@@ -31,7 +31,8 @@ from live_logs import append, memory, messages_in, write
 import rdfm
 from rdfm.live.addresses import Address
 from rdfm.live.events import EventLog
-from rdfm.live.server import PING_MILLISECONDS, Server, ServerSettings
+from rdfm.live.grpc_server import GrpcSettings
+from rdfm.live.server import Server, ServerSettings
 from rdfm.live.topics import Topics
 
 pytestmark = pytest.mark.slow
@@ -79,7 +80,7 @@ def frequent_pings(folder, milliseconds):
 
 
 def test_the_default_ping_interval_is_ten_seconds():
-    assert ServerSettings().ping_milliseconds == PING_MILLISECONDS == 10_000
+    assert GrpcSettings(Address("127.0.0.1", 0)).ping_milliseconds == 10_000
 
 
 def test_the_server_pings_idle_clients(folder):
@@ -89,7 +90,7 @@ def test_the_server_pings_idle_clients(folder):
 
 
 def test_a_client_that_does_not_answer_pings_is_disconnected(folder, monkeypatch):
-    monkeypatch.setattr("rdfm.live.server.PING_TIMEOUT_MILLISECONDS", 200)
+    monkeypatch.setattr("rdfm.live.grpc_server.PING_TIMEOUT_MILLISECONDS", 200)
     with frequent_pings(folder, 100) as port, connected(port) as connection:
         monkeypatch.setattr(connection, "send", lambda *_: None)
         assert not connection.listen(5)

@@ -34,6 +34,7 @@ RDFM_NAMES = [
     "ConvertOptions",
     "DecodeError",
     "EncodeError",
+    "EntityTable",
     "FilterOptions",
     "Finding",
     "Inspection",
@@ -44,6 +45,7 @@ RDFM_NAMES = [
     "LogBusyError",
     "LogDiff",
     "LogReader",
+    "LogScan",
     "LogWriter",
     "Message",
     "MessageBatch",
@@ -92,9 +94,12 @@ RDFM_NAMES = [
     "plan_splits",
     "query",
     "regroup",
+    "scan",
+    "scan_polars",
     "select",
     "serve",
     "statistics",
+    "table",
     "validate",
 ]
 
