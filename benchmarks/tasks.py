@@ -385,6 +385,26 @@ def rdflib_read(log: str, folder: Path, messages: int) -> Work:
     return Work(run, len(data))
 
 
+def rdflib_write_pretty(log: str, namespaces: dict[str, str], folder: Path, messages: int) -> Work:
+    """Serializes an rdflib graph for each message, without graph names, as "longturtle"."""
+    import rdflib
+
+    graphs = []
+    text = translated(log, "nt", folder, min(messages or 1000, 1000), merge_graphs=True)
+    for data in text.split(b"# @message\n"):
+        graph = rdflib.Graph()
+        for name, iri in namespaces.items():
+            graph.bind(name, iri)
+        graphs.append(graph.parse(data=data, format="nt"))
+
+    def write(out: IO[bytes]) -> int:
+        for graph in graphs:
+            out.write(graph.serialize(format="longturtle", encoding="utf-8"))
+        return sum(map(len, graphs))
+
+    return writing_work(write)
+
+
 IOT_NAMESPACES = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
     "sosa": "http://www.w3.org/ns/sosa/",
@@ -447,6 +467,23 @@ def document_rows() -> list[Row[Task]]:
         write("yamlld", "jsonld", 0),
         read("rdfxml read, one document per line (iot)", "rdfxml", named, 0),
         write("rdfxml", "rdfxml", 0),
+    ]
+
+
+def pretty_rows() -> list[Row[Task]]:
+    """Rows for pretty output without graph names, which rdflib's format does not support."""
+    writing = {"pretty": True, "merge_graphs": True}
+    return [
+        Row(
+            f"ttl write, pretty ({name})",
+            partial(rdfm_write, log, "ttl", writing=writing),
+            ("rdflib", partial(rdflib_write_pretty, log, namespaces)),
+            20,
+        )
+        for name, log, namespaces in (
+            ("osm", "osm.nq", {}),
+            ("nanopubs", "nanopubs.trig", NANOPUB_NAMESPACES),
+        )
     ]
 
 
@@ -560,6 +597,7 @@ def rows() -> list[Row[Task]]:
             partial(rdfm_read, "nanopubs.trig"),
             ("rdflib", partial(rdflib_read, "nanopubs.trig")),
         ),
+        *pretty_rows(),
         *binary_rows(),
         *columns.rows(),
         *document_rows(),

@@ -15,7 +15,7 @@ _EPILOG = """Examples:
   rdfm convert --message-per-file sensors/*.ttl -o sensors.jelly
   curl -s https://example.org/log.nq | rdfm convert - - --from nq --to trig
 
-Exit status: 0 done, 1 bad data, 2 bad usage."""
+Exit status: 0 done, 1 bad data or --check found a difference, 2 bad usage."""
 
 
 @click.command(
@@ -29,7 +29,7 @@ Exit status: 0 done, 1 bad data, 2 bad usage."""
 @click.argument("files", nargs=-1, metavar="IN... [OUT]", type=click.Path(readable=False))
 @output_option("Output. Required for several inputs.")
 @quiet_option()
-def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: Any) -> None:
+def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: Any) -> int:
     """Convert logs to one log in another format.
 
     IN is a file, folder, glob, tar archive, URL, or - for standard input. OUT is a file, a folder
@@ -50,9 +50,11 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     from rdfm.conversion.convert import convert
     from rdfm.conversion.default_format import default_format
 
+    options = select_given(options)
+    if files and (options.get("check") or options.get("in_place")):
+        return _rewrite(files, output, quiet, options)
     names, target = _split_arguments(files, output)
     inputs = create_inputs(names)
-    options = select_given(options)
     if target == "-":
         if "to" not in options:
             options["to"] = default_format(inputs, options.get("from_format"))
@@ -72,6 +74,36 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
         if bar is not None:
             bar.close()
     print_summary(summary, quiet)
+    return 0
+
+
+def _rewrite(
+    files: tuple[str, ...], output: str | None, quiet: bool, options: dict[str, Any]
+) -> int:
+    """Compare each file with its pretty form, or replace it. Return the exit status."""
+    from rdfm.cli.losses import print_dropped
+    from rdfm.cli.signals import raise_on_signal
+    from rdfm.cli.stdio import create_inputs, escape_controls, message_counts_text, plural
+    from rdfm.conversion.convert import convert
+
+    checks = bool(options.get("check"))
+    has_changes = False
+    for name, input in zip(files, create_inputs(list(files)), strict=True):
+        with raise_on_signal(None):
+            summary = convert(input, output, **options)
+        has_changes = has_changes or summary.changed
+        if quiet or not summary.changed:
+            continue
+        file = escape_controls(name)
+        if checks:
+            comments = summary.dropped.get("comments", 0)
+            reason = f", which has no comments ({plural(comments, 'comment')})" if comments else ""
+            click.echo(f"rdfm: {file} differs from its pretty form{reason}", err=True)
+        else:
+            counts = message_counts_text(summary.kind, summary.messages, summary.quads)
+            click.echo(f"rdfm: replaced {file}: {counts}", err=True)
+            print_dropped(summary)
+    return int(checks and has_changes)
 
 
 def _split_arguments(files: tuple[str, ...], output: str | None) -> tuple[list[str], str]:

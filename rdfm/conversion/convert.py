@@ -6,11 +6,12 @@ In: logs in any format. Out: one log in another format, and a `ConversionSummary
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, BinaryIO, Unpack, cast
 
 from rdfm import formats
 from rdfm.conversion.canonical_stage import canonical_stages
 from rdfm.conversion.convert_options import STAGES, input_formats, live_options, split_options
+from rdfm.conversion.in_place import open_in_place
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.regroup import DefaultGraph, Regrouping, make_regrouper
 from rdfm.conversion.selection_plan import select
@@ -46,7 +47,7 @@ _PREFIXES = next(option for option in FILTERING if option.name == "prefixes")
 
 def convert(
     inputs: Readable | Sequence[Readable],
-    output: Writable,
+    output: Writable | None = None,
     *,
     progress: ProgressFunction = None,
     **options: Unpack[ConvertOptions],
@@ -62,7 +63,7 @@ def convert(
             them.
         output: A path, or a binary file object. A folder (`out/`) gets one file per message, or
             files of several messages with `split_messages` or `split_bytes`. A tar archive
-            (`out.tar.gz`) gets one member per message.
+            (`out.tar.gz`) gets one member per message. Omitted with `check` and `in_place`.
         progress: True for a progress bar, or a function to call about ten times per second.
         **options: Options of the formats (`rdfm.formats.find(name).spec`) and of the conversion,
             as values or as text. `from_NAME` applies to the input and `to_NAME` to the output.
@@ -116,6 +117,11 @@ def convert(
               stream, pipe, FIFO, socket, or a URL whose response has no length, and to 0 otherwise.
             - follow, from_end, retry, tls_ca, tls_cert, tls_key: For live streams (`grpc://…`), as
               in the `storage_options` of `open_log`.
+            - check: With `pretty`, write nothing; `changed` of the summary tells whether the input,
+              one file, differs from its pretty form.
+            - in_place: With `pretty`, replace the input, one file, by its pretty form. A file with
+              comments is an error.
+            - drop_comments: With `in_place`, also replace files with comments, which are removed.
             - jobs: Number of threads for each parallel step. Defaults to half the number of cores
               (at most 4), for compression to all cores (at most 8), and for row groups of Parquet
               to all cores (at most 2). It does not affect the output.
@@ -125,7 +131,8 @@ def convert(
 
     Raises:
         DecodeError: If an input is invalid. The output does not appear under its name.
-        EncodeError: If a message cannot be written in the target format. The text names remedies.
+        EncodeError: If a message cannot be written in the target format, or `in_place` would remove
+            comments. The text names remedies.
         OptionError: If an option does not apply, the output is one of the inputs, the inputs
             contain no logs, or the output format does not support the kind of an input (messages,
             patches or results).
@@ -142,9 +149,16 @@ def convert(
     sources = input_list(inputs)
     if not sources:
         raise OptionError("no input is given")
-    reject_own_input(sources, output, options, STAGES, append=bool(options.get("append")))
     report = Reporter(progress)
     total = None if progress is None else total_bytes(sources)
+    file = open_in_place(sources, output, options, STAGES)
+    if file is not None:
+        with file:
+            own_plan = plan([file.input], cast("BinaryIO", file), file.options, total)
+            return file.finish(Pipeline(own_plan, report).run())
+    if output is None:
+        raise OptionError("no output is given")
+    reject_own_input(sources, output, options, STAGES, append=bool(options.get("append")))
     return Pipeline(plan(sources, output, dict(options), total), report).run()
 
 

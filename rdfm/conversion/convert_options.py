@@ -15,6 +15,7 @@ from typing import Any
 
 from rdfm import formats
 from rdfm.conversion.canonical_stage import CANONICAL
+from rdfm.conversion.in_place import REWRITING
 from rdfm.conversion.regroup import REGROUPING
 from rdfm.conversion.skipping import SKIPPING
 from rdfm.errors import OptionError, Remedy, spell_option
@@ -48,6 +49,7 @@ STAGES: dict[str, OptionSpec] = {
         *REGROUPING,
         *SELECTING,
         *CANONICAL,
+        *REWRITING,
         *RUNNING,
     )
 }

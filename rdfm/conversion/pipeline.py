@@ -207,7 +207,7 @@ class Pipeline:
         tally = self._tally
         return ConversionSummary(
             messages=self._messages,
-            quads=self._quads,
+            quads=self._quads - encoder.dropped()["repeated quads"],
             bytes_in=self._bytes_done,
             bytes_out=output.bytes_written,
             seconds=seconds,
@@ -271,7 +271,12 @@ class Pipeline:
         flat = failure.header.get("frames") == "flat"
         stays_flat = flat and plan.stays_flat and not failure.source.member
         buffers_messages = plan.buffers_messages or (stays_flat and plan.on_error == "skip")
-        remedies.add(failure.error, plan.target.format.spec, buffers_messages=buffers_messages)
+        remedies.add(
+            failure.error,
+            plan.target.format.spec,
+            target_accepts_parts=plan.target.encoder_accepts_parts,
+            buffers_messages=buffers_messages,
+        )
 
     # --- stages and encoding, on the calling thread ---
 

@@ -20,9 +20,10 @@ class ConversionSummary:
         bytes_out: Compressed bytes written.
         seconds: Elapsed time in seconds.
         dropped: Number of items dropped because the target format cannot represent them, by name.
-            `keys` is the number of JSON-LD keys that no context maps to an IRI; they are dropped
-            with their values. This number covers all data read. With `take` or `skip`, that
-            includes messages that are not converted.
+            `comments` is the number of comments in Turtle and TriG, and `keys` is the number of
+            JSON-LD keys that no context maps to an IRI; they are dropped with their values. These
+            numbers cover all data read. With `take` or `skip`, that includes messages that are not
+            converted.
         dropped_key: The first dropped JSON-LD key, quoted, or None.
         skipped: Number of errors skipped (`on_error="skip"`), without those in skipped lines.
         skipped_lines: Number of lines skipped (`on_error="skip-line"`).
@@ -37,6 +38,7 @@ class ConversionSummary:
             a registry; None if one of them has no counter.
         uncommitted_bytes: Number of bytes at the end of the inputs that were not read, because the
             runs that appended them have not committed them.
+        changed: With `check` and `in_place`, whether the output differs from the input.
     """
 
     messages: int
@@ -55,13 +57,14 @@ class ConversionSummary:
     kind: str = "messages"
     counters: tuple[int, int] | None = None
     uncommitted_bytes: int = 0
+    changed: bool = False
 
     def __repr__(self) -> str:
         """Return a string such as `<ConversionSummary: 3 messages, 2 quads>`."""
         records = {"messages": "quads", "patches": "operations"}.get(self.kind)
         return summary_line(
             "ConversionSummary",
-            "",
+            (),
             (
                 f"{self.messages:,} {'rows' if self.kind == 'results' else self.kind}",
                 f"{self.quads:,} {records}" if records else "",

@@ -82,7 +82,7 @@ class TableBatch(ComputedBatch):
 class TableTarget:
     """A conversion target for tables."""
 
-    accepts_parts = False
+    encoder_accepts_parts = accepts_parts = False
 
     def __init__(
         self,

@@ -27,7 +27,8 @@ class Target:
     Attributes:
         format: The format.
         template: Stream options of the template log; empty without a template.
-        accepts_parts: Whether the encoder accepts every message in parts.
+        encoder_accepts_parts: Whether the encoder accepts every message in parts.
+        accepts_parts: The same for the output. A folder or archive does not accept parts.
         may_stay_flat: Whether an input log that is one message in many frames may keep that form,
             if it has the same format.
     """
@@ -55,7 +56,8 @@ class Target:
             if option.kind == "log" and name in self._options:
                 self.template = _stream_options(name, self._options.pop(name), format)
         one_log = not (shape.archive or shape.folder)
-        self.accepts_parts = one_log and format.spec.accepts_parts(self._options)
+        self.encoder_accepts_parts = format.spec.accepts_parts(self._options)
+        self.accepts_parts = one_log and self.encoder_accepts_parts
         frames = format.spec.options("write").get("frames")
         self.may_stay_flat = (
             one_log

@@ -21,26 +21,26 @@ __all__ = [
 
 # Names that options of plug-ins must not have, because functions and commands use them.
 _NAMES = """
-a after allow_http allow_publish any append b batches before boolean canonical chain
+a after allow_host allow_http allow_publish any append b batches before boolean canonical chain
 changed_files check checksum classes clean_source client_ca color column_name_of_corrupt_record
-columns commit_seconds compression contains count create_topics debug default_graph_as
+columns commit_seconds compression contains cors count create_topics debug default_graph_as
 default_topic discard_cached_input_ratio distinct errors_to file_name_only filter first
 first_byte_timeout folder follow format format_a format_b from graph group_by grpc gzip header
-help html ids ignore_corrupt_files ignore_metadata ignore_missing_files inputs insecure interval
-invert iri jobs json keep_partial kind latest latest_first limit links lists log log_format logs
-max_bytes_per_trigger max_cached_files max_client_bytes max_columns max_errors max_file_age
-max_files_per_trigger max_open max_records_per_file max_rows max_steps max_streams
+help html http ids ignore_corrupt_files ignore_metadata ignore_missing_files inputs insecure
+interval invert iri jobs json keep_partial kind latest latest_first limit links lists log
+log_format logs max_bytes_per_trigger max_cached_files max_client_bytes max_columns max_errors
+max_file_age max_files_per_trigger max_open max_records_per_file max_rows max_steps max_streams
 max_total_steps max_warnings message_per_file messages metadata metrics min_partitions mode
 modified_after modified_before names no_follow no_marks no_namespaces no_rdf_star object
 on_error output overlap overwrite partition_columns partitions parts patch_format path
 path_glob_filter paths per_message plain_flat predicate predicates prefix progress
 publish_token_file quads query quiet rdf rdf12 read_token_file recursive_file_lookup regex
-rejects repair require restart retry rows sample schema seed separate_blank_nodes shapes
-signatures single sizes skip skip_empty skolemize snapshots solutions source source_archive_dir
-split split_by split_bytes split_messages started state_location stats stop storage_options
-stream_type strict subject sync take target terms test_instance time time_property timeout
-tls_ca tls_cert tls_key to top topic types undelimited union_graphs unordered variables version
-wait where whole window write_id
+rejects repair require restart retry root_path rows sample schema secret_storage_options seed
+separate_blank_nodes shapes signatures single sizes skip skip_empty skip_lines skolemize
+snapshots solutions source source_archive_dir split split_by split_bytes split_messages started
+state_location stats stop storage_options stream_type strict subject sync take target terms
+test_instance time time_property timeout tls_ca tls_cert tls_key to top topic types undelimited
+union_graphs unordered variables version wait where whole window write_id
 """
 RESERVED = frozenset(_NAMES.split())
 
@@ -102,6 +102,7 @@ class WriteOptions(TypedDict, total=False):
         | None
     )
     lossy: bool | str | None
+    max_depth: int | str | None
     max_message_bytes: int | str | None
     merge_graphs: bool | str | None
     name_table: int | str | None
@@ -110,6 +111,7 @@ class WriteOptions(TypedDict, total=False):
     physical_type: Literal["triples", "quads", "graphs"] | None
     prefix_table: int | str | None
     prefixes: Mapping[str, str] | None
+    pretty: bool | str | None
     punctuated: bool | str | None
     rdf_star: bool | str | None
     rdf_star_syntax: bool | str | None
@@ -177,6 +179,7 @@ class _BothOptions(TypedDict, total=False):
     physical_type: Literal["triples", "quads", "graphs"] | None
     prefix_table: int | str | None
     prefixes: Mapping[str, str] | None
+    pretty: bool | str | None
     punctuated: bool | str | None
     rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
     rdf_star: bool | str | None
@@ -240,6 +243,7 @@ class _BothOptions(TypedDict, total=False):
         | None
     )
     to_lossy: bool | str | None
+    to_max_depth: int | str | None
     to_max_message_bytes: int | str | None
     to_merge_graphs: bool | str | None
     to_name_table: int | str | None
@@ -248,6 +252,7 @@ class _BothOptions(TypedDict, total=False):
     to_physical_type: Literal["triples", "quads", "graphs"] | None
     to_prefix_table: int | str | None
     to_prefixes: Mapping[str, str] | None
+    to_pretty: bool | str | None
     to_punctuated: bool | str | None
     to_rdf_star: bool | str | None
     to_rdf_star_syntax: bool | str | None
@@ -300,6 +305,9 @@ class ConvertOptions(_BothOptions, total=False):
     canonical: bool | str | None
     distinct: Literal["dataset", "nanopub"] | None
     max_steps: int | str | None
+    check: bool | str | None
+    in_place: bool | str | None
+    drop_comments: bool | str | None
     jobs: int | str | None
 
 

@@ -442,7 +442,12 @@ class FormatSpec:
         """Whether an encoder with these options accepts a message in parts."""
         if isinstance(self.continuable, bool):
             return self.continuable
-        return any(str(options.get(name)).lower() == value for name, value in self.continuable)
+        writes = self.options("write")
+        return any(
+            str(writes[name].default if options.get(name) is None else options[name]).lower()
+            == value
+            for name, value in self.continuable
+        )
 
 
 def requires_side(declared: Collection[OptionSpec]) -> bool:

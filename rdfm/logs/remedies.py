@@ -41,6 +41,7 @@ def add(
     error: DecodeError | EncodeError,
     target: FormatSpec | None = None,
     *,
+    target_accepts_parts: bool = False,
     buffers_messages: bool = False,
 ) -> None:
     """Add the remedies of a conversion to an error.
@@ -48,6 +49,8 @@ def add(
     Args:
         error: The error. Call this function once per error.
         target: The format to write.
+        target_accepts_parts: Whether its encoder, with the given options, accepts messages in
+            parts.
         buffers_messages: Whether complete messages are buffered only because errors are skipped.
     """
     if error.missing_feature == "boundaries":
@@ -57,7 +60,7 @@ def add(
     if buffers_messages:
         skips_lines = error.format is not None and formats.find(error.format).spec.skips_lines
         error.remedies += (_SKIP_LINES, _UNBUFFERED) if skips_lines else (_UNBUFFERED,)
-    elif isinstance(error, DecodeError) and target is not None and target.continuable is not True:
+    elif isinstance(error, DecodeError) and target is not None and not target_accepts_parts:
         error.remedies += _parts_remedies(target)
     if target is None or "messages" in target.kinds:
         error.remedies += (_SPLIT_MESSAGES,)
@@ -66,11 +69,11 @@ def add(
 def _parts_remedies(target: FormatSpec) -> tuple[Remedy, ...]:
     """Return the remedies that allow a target format to write a message in parts."""
     effect = "allows messages in parts"
-    if target.continuable:
-        name, value = target.continuable[0]  # type: ignore[index]  # it is not True
+    if isinstance(target.continuable, tuple):
+        name, value = target.continuable[0]
         return (Remedy("write", name, value, effect),)
     same_kind = (spec for spec in formats.specs() if set(spec.kinds) & set(target.kinds))
-    names = [spec.name for spec in same_kind if spec.continuable is True]
+    names = [spec.name for spec in same_kind if spec.accepts_parts({})]
     if not names:
         return ()
     return (format_remedy("to", names, effect),)

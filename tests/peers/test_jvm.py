@@ -6,6 +6,7 @@ import re
 
 import pytest
 import suites
+from datasets import datasets
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from jsonld_documents import BASE
@@ -158,6 +159,22 @@ def test_random_text_round_trips_through_jena(jvm, format, data):
     assert relabelled(merge(lowercase_languages([jvm.quads(written, format)]))) == expected
     converted = decoded(format, jvm.convert(written, format, format))
     assert relabelled(merge(lowercase_languages(converted))) == expected
+
+
+@pytest.mark.parametrize(("name", "format"), [*text_cases("ttl", "trig")])
+def test_jena_reads_pretty_output(jvm, name, format):
+    for message in log_of(name):
+        found = jvm.quads(encode(format, [message], pretty=True), format)
+        expected = merge(lowercase_languages([message]))
+        assert isomorphic(set(merge(lowercase_languages([found]))), set(expected))
+
+
+@pytest.mark.parametrize("format", ["ttl", "trig"])
+@given(data=st.data())
+def test_jena_reads_random_pretty_output(jvm, format, data):
+    message = data.draw(datasets(graphs=format == "trig"))
+    found = jvm.quads(encode(format, [message], pretty=True), format)
+    assert isomorphic(set(found), set(message))
 
 
 def outcome(text):

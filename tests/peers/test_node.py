@@ -4,7 +4,8 @@ import json
 import re
 
 import pytest
-from hypothesis import given
+from datasets import datasets
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from jsonld_documents import BASE
 from jsonld_reading import (
@@ -16,7 +17,7 @@ from jsonld_reading import (
     without_false_protected,
 )
 from logs import logs
-from nquads import relabelled
+from nquads import isomorphic, relabelled
 from samples import log_of, lowercase_languages, merge, text_cases
 from support import decoded, encode
 
@@ -43,6 +44,17 @@ def test_random_text_round_trips_through_n3(node, format, data):
     assert_round_trip(
         node, [merge(data.draw(logs(graphs=format in ("nq", "trig"), plain="terms")))], format
     )
+
+
+@pytest.mark.parametrize("format", ["ttl", "trig"])
+@given(data=st.data())
+def test_n3_reads_random_pretty_output(node, format, data):
+    graphs = format == "trig"
+    message = data.draw(datasets(graphs=graphs))
+    # After a triple term, N3.js writes the rest of a collection to the default graph.
+    assume(not graphs or all(quad[2][0] != "triple" for quad in message))
+    found = node.quads(encode(format, [message], pretty=True), format)
+    assert isomorphic(set(found), set(message))
 
 
 def term(value):

@@ -1,9 +1,9 @@
 //! The formats and their codecs. Only this file refers to all of them.
 
-use crate::codec::options::{FLAT, LARGEST_MESSAGE};
-use crate::codec::spec::{CodecResult, Continuable, FormatSpec, Kind};
+use crate::codec::options::{FLAT, LARGEST_MESSAGE, WRITE_DIALECT};
+use crate::codec::spec::{CodecResult, FormatSpec, Kind};
 use crate::codec::values::Values;
-use crate::codec::{Decoder, DelimiterCounter, Encoder, Opening, Source};
+use crate::codec::{Decoder, DelimiterCounter, Dialect, Encoder, Opening, Source};
 use crate::formats::{jelly, jsonld, nquads, rdf_binary, rdf_patch, rdfxml, results, turtle};
 use crate::model::remedy::{Feature, Remedy, Side};
 use crate::regroup::flat::FlatEncoder;
@@ -61,8 +61,9 @@ pub fn new_encoder(
     source: Option<&Source>,
 ) -> CodecResult<dyn Encoder> {
     let encoder = (spec.encoder)(values, source)?;
-    let needs_complete = spec.carries.boundaries && spec.continuable == Continuable::Never;
-    if needs_complete && values.is_on(&FLAT) {
+    let needs_complete = spec.carries.boundaries && spec.needs_complete_messages(values);
+    let is_flat = values.is_on(&FLAT) || values.text(&WRITE_DIALECT) == Some(Dialect::Plain.name());
+    if needs_complete && is_flat {
         return Ok(Box::new(FlatEncoder::new(
             encoder,
             spec.name,

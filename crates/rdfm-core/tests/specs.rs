@@ -122,7 +122,7 @@ fn names_are_unique_and_values_in_specs_are_accepted() {
         assert_eq!(find(format.name).unwrap().name, format.name);
         let options: &[(&str, &str)] = match format.continuable {
             Continuable::With(options) => options,
-            Continuable::Never | Continuable::Always => &[],
+            Continuable::Never | Continuable::Always | Continuable::Without(_) => &[],
         };
         for (name, value) in options.iter().chain(format.value_options) {
             let value: GivenValue = (*value).into();

@@ -30,7 +30,7 @@ use crate::structure::dataset;
 
 /// Encodes batches, and checks that the output is the same after a reset. Returns the bytes, and
 /// the error that stopped encoding. On error, the end of the log is not written.
-fn encode<R: ToValues>(
+pub(crate) fn encode<R: ToValues>(
     writing: &Writing,
     batches: &[LogBatch<R>],
 ) -> (Vec<u8>, Option<EncodeError>) {

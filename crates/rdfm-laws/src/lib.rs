@@ -13,6 +13,7 @@ pub mod encode;
 pub mod message;
 pub mod mutate;
 pub mod options;
+pub mod pretty;
 pub mod query;
 pub mod regroup;
 pub mod restart;
@@ -88,6 +89,7 @@ pub fn any_bytes(format: &'static FormatSpec, data: &[u8]) {
         decode::skipped_lines(&reading, data);
         if format.kinds == [Kind::Messages] {
             regroup::every_way(&reading, data);
+            pretty::every_law(&reading, data);
         }
         if format.is_splittable() {
             split::every_cut(&reading, data);

@@ -128,8 +128,8 @@ pub struct Writing {
     given: Pairs,
 }
 
-/// Options that change the messages: they merge messages or lose information.
-const MESSAGE_CHANGING_OPTIONS: [(&str, &str); 7] = [
+/// Options that change the messages: they merge messages, lose information or sort quads.
+const MESSAGE_CHANGING_OPTIONS: [(&str, &str); 8] = [
     ("headers_first", "true"),
     ("flat", "true"),
     ("merge_graphs", "true"),
@@ -137,6 +137,7 @@ const MESSAGE_CHANGING_OPTIONS: [(&str, &str); 7] = [
     ("frames", "flat"),
     ("framing", "rows"),
     ("lossy", "true"),
+    ("pretty", "true"),
 ];
 
 impl Writing {

@@ -139,6 +139,34 @@ fn turtle_and_rdf_xml_fit_in_a_small_stack() {
 }
 
 #[test]
+fn pretty_text_fits_in_a_small_stack() {
+    let triple = nested("<<( <a:> <b:> ", "_:x", " )>>", DEPTH);
+    for object in [
+        nested("[ <a:p> ", "1", " ], [ <a:p> _:x ]", DEPTH),
+        nested("( ", "1 [ ]", " )", DEPTH - 1),
+        format!("{triple}, _:x"),
+    ] {
+        let log = format!("<a:> <b:> {object} .");
+        let batches = read("trig", log.as_bytes());
+        let text = on_a_small_stack(|| {
+            let writing = Writing::for_format("trig")
+                .with("pretty", true)
+                .with("max_depth", DEPTH as u64);
+            let mut encoder = writing.encoder();
+            let mut text = Vec::new();
+            for batch in &batches {
+                encoder
+                    .encode(BatchRef::Messages(batch), &mut text)
+                    .unwrap();
+            }
+            encoder.finish(&mut text).unwrap();
+            text
+        });
+        read("trig", &text);
+    }
+}
+
+#[test]
 fn triple_terms_fit_in_a_small_stack_in_every_format() {
     let batches = on_a_small_stack(triple_terms);
     for format in ["nq", "trig", "jelly", "rdf-protobuf", "rdf-thrift"] {

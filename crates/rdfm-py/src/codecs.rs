@@ -115,6 +115,7 @@ impl Decoder {
     ///     UnknownFormatError: If no native format has that name.
     #[new]
     #[pyo3(signature = (format, options=None, /, *, parts="never", split=None, first_message_index=None, checks_marks=false, context_loader=None, skip_lines=false))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
     fn new(
         format: &str,
         options: Option<&Bound<'_, PyDict>>,
@@ -318,6 +319,7 @@ impl Decoder {
     /// - `trailing_namespaces`: number of namespaces declared after the last message.
     /// - `dropped_keys`: number of JSON-LD keys so far that no context maps to an IRI;
     ///   `dropped_key` is the first of them, quoted.
+    /// - `dropped_comments`: in Turtle and TriG, number of comments so far that are not delimiters.
     /// - `look_alikes`: number of comments that look like delimiters but are not;
     ///   `look_alike_offsets` are the offsets of the first ones.
     /// - `warnings`: legal but suspicious data so far: for each rule of `validate` its name, the
@@ -476,6 +478,9 @@ fn to_header_dict<'py>(
     if observations.dropped_keys > 0 {
         dict.set_item("dropped_keys", observations.dropped_keys)?;
         dict.set_item("dropped_key", &observations.dropped_key)?;
+    }
+    if observations.dropped_comments > 0 {
+        dict.set_item("dropped_comments", observations.dropped_comments)?;
     }
     if observations.look_alikes > 0 {
         dict.set_item("look_alikes", observations.look_alikes)?;

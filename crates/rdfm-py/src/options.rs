@@ -245,6 +245,7 @@ pub fn to_spec_dict<'py>(
         Continuable::Never => dict.set_item("continuable", false)?,
         Continuable::Always => dict.set_item("continuable", true)?,
         Continuable::With(options) => dict.set_item("continuable", options.to_vec())?,
+        Continuable::Without(switch) => dict.set_item("continuable", [(switch, "false")])?,
     }
     dict.set_item("value_options", spec.value_options.to_vec())?;
     let options = |specs: &mut dyn Iterator<Item = &'static OptionSpec>| {

@@ -45,6 +45,7 @@ from rdfm.logs.input.splits import Split
 from rdfm.logs.journal import byte_count
 from rdfm.logs.notes import MAX_LISTED
 from rdfm.storage.addresses import redact_url
+from rdfm.storage.open_file import is_open_file, open_file_name, plain_path
 from rdfm.storage.paths import is_url
 from rdfm.storage.pipes import mark_pipes
 
@@ -230,17 +231,21 @@ class DroppedData(NamedTuple):
         metadata: Number of metadata entries of messages with many frames.
         keys: Number of JSON-LD keys that no context maps to an IRI.
         key: The first of these keys, quoted.
+        comments: Number of comments in Turtle and TriG.
     """
 
     namespaces: int = 0
     metadata: int = 0
     keys: int = 0
     key: str | None = None
+    comments: int = 0
 
 
 NOTHING_DROPPED = DroppedData()
 # Header entries that report dropped data.
-_DROPPED_DATA_KEYS = frozenset({"dropped_metadata", "dropped_keys", "trailing_namespaces"})
+_DROPPED_DATA_KEYS = frozenset(
+    {"dropped_metadata", "dropped_keys", "dropped_comments", "trailing_namespaces"}
+)
 
 
 class ReadBatch(NamedTuple):
@@ -342,7 +347,7 @@ class Driver:
             OptionError: If no format supports one of the options or its value.
             UnknownFormatError: If no format has that name.
         """
-        self._inputs = inputs
+        self._inputs = inputs = [plain_path(each, "rb") for each in inputs]
         self._settings = settings
         self.several = len(inputs) != 1 or is_folder_or_glob(inputs[0], settings.storage_options)
         self.opened: list[Input] = []
@@ -592,7 +597,7 @@ class Driver:
                 if items and header is self._complete_header:
                     return items
                 self._record_dropped_data(header, NOTHING_DROPPED)
-                if items and (self._dropped_data.metadata or self._dropped_data.keys):
+                if items and self._dropped_data is not NOTHING_DROPPED:
                     items[-1] = self._create_item(source, batches[-1], header, bytes_in)
                 self._record_dropped_namespaces(header)
                 if not items or self._dropped_data is not NOTHING_DROPPED:
@@ -696,6 +701,7 @@ class Driver:
                 if opened.handed_over:
                     source.input.close()
                 if not abandoned:
+                    self._record_dropped_data(decoder.header(), dropped_data)
                     self._record_dropped_namespaces(decoder.header())
                     if item.error is not None:
                         item.error.source = source.name
@@ -726,14 +732,16 @@ class Driver:
     def _record_dropped_data(self, header: Mapping[str, Any], before: DroppedData) -> DroppedData:
         """Record data that a decoder dropped; return the totals of the log so far."""
         metadata, keys = header.get("dropped_metadata", 0), header.get("dropped_keys", 0)
-        if (metadata, keys) == (before.metadata, before.keys):
+        comments = header.get("dropped_comments", 0)
+        if (metadata, keys, comments) == (before.metadata, before.keys, before.comments):
             return before
         self._dropped_data = self._dropped_data._replace(
             metadata=self._dropped_data.metadata + metadata - before.metadata,
             keys=self._dropped_data.keys + keys - before.keys,
             key=self._dropped_data.key or header.get("dropped_key"),
+            comments=self._dropped_data.comments + comments - before.comments,
         )
-        return DroppedData(metadata=metadata, keys=keys)
+        return DroppedData(metadata=metadata, keys=keys, comments=comments)
 
 
 class _Decoders:
@@ -876,6 +884,8 @@ def _input_name(readable: Readable) -> str:
     if isinstance(readable, (str, os.PathLike)):
         path = os.fspath(readable)
         return redact_url(path) if is_url(path) else visible(path)
+    if is_open_file(readable):
+        return open_file_name(readable)
     return "bytes" if isinstance(readable, (bytes, bytearray, memoryview)) else "input"
 
 

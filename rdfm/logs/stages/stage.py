@@ -228,7 +228,7 @@ class Tally:
         errors: Texts of the first `MAX_LISTED_ERRORS` of these errors.
         truncated: Names of the logs whose last line was skipped because it is incomplete.
         abandoned: Names of the logs that were not read to the end.
-        dropped: Counts of dropped namespaces, metadata entries and JSON-LD keys.
+        dropped: Counts of dropped namespaces, metadata entries, JSON-LD keys and comments.
         dropped_key: The first of these keys, quoted.
     """
 
@@ -258,6 +258,7 @@ class Tally:
             self.dropped["namespaces"] += lost.namespaces
             self.dropped["metadata"] += lost.metadata
             self.dropped["keys"] += lost.keys
+            self.dropped["comments"] += lost.comments
             self.dropped_key = self.dropped_key or lost.key
 
     def count_line(self, source: Source, error: DecodeError) -> None:

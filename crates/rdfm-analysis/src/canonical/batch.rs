@@ -3,9 +3,9 @@
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{Quad, TermId};
+use rdfm_core::syntax::rdfc::{CANONICAL, Effort, Hash};
 
-use super::labels::CANONICAL;
-use super::{CanonicalError, Canonicalizer, Effort, Hash};
+use super::{CanonicalError, Canonicalizer};
 
 /// Messages in canonical form.
 #[derive(Debug)]

@@ -11,34 +11,16 @@ use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{Quad, TermId, TermKind};
 use rdfm_core::model::write::Style;
 
-use super::hashing::{Hash, TextHasher};
-use super::labels::{self, CANONICAL, View};
-use super::{CanonicalError, Effort, MAX_TEXT_BYTES, Unsupported};
+use rdfm_core::syntax::rdfc::{
+    self, CANONICAL, END, Effort, Hash, RankedDataset, Terms, TextHasher, write_label,
+};
 
-/// End of a line, after the space of its last term.
-pub(super) const END: &[u8] = b".\n";
+use super::{CanonicalError, MAX_TEXT_BYTES, Unsupported};
 
 const TEXT: Style = Style {
     max_bytes: MAX_TEXT_BYTES,
     ..Style::CANONICAL
 };
-
-/// The distinct terms of a dataset, sorted by their text in N-Quads.
-#[derive(Debug, Default)]
-pub(super) struct Terms {
-    buffer: Vec<u8>,
-    /// Range in the buffer of each term, by rank.
-    ranges: Vec<(u32, u32)>,
-}
-
-impl Terms {
-    /// The text of a term, followed by a space. The default graph has an empty text.
-    #[inline]
-    pub fn text(&self, rank: u32) -> &[u8] {
-        let (start, end) = self.ranges[rank as usize];
-        &self.buffer[start as usize..end as usize]
-    }
-}
 
 /// Brings datasets of one batch into canonical form, one after the other.
 #[derive(Debug)]
@@ -102,8 +84,8 @@ impl<'a> Canonicalizer<'a> {
         self.quads.dedup();
         self.repeated = quads.len() - self.quads.len();
         self.find_nodes();
-        self.numbers = labels::number(
-            View {
+        self.numbers = rdfc::number(
+            RankedDataset {
                 quads: &self.quads,
                 terms: &self.terms,
                 nodes: &self.nodes,
@@ -240,7 +222,7 @@ impl<'a> Canonicalizer<'a> {
         let mut nodes: Vec<(u32, u32, u32)> = Vec::with_capacity(self.nodes.len());
         for (node, number) in self.numbers.iter().enumerate() {
             let begin = self.terms.buffer.len() as u32;
-            labels::write_label(CANONICAL, *number as usize, &mut self.terms.buffer);
+            write_label(CANONICAL, *number as usize, &mut self.terms.buffer);
             self.terms.buffer.push(b' ');
             nodes.push((begin, self.terms.buffer.len() as u32, node as u32));
         }

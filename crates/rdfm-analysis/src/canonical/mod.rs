@@ -6,49 +6,22 @@
 //!   the worst case, so their number of steps is limited. Existing libraries have no such limit.
 //! - Law: datasets have the same N-Quads if and only if they are equal up to blank node labels. The
 //!   order and repetition of quads do not matter. The case of language tags does.
-//!
-//! Method: <https://www.w3.org/TR/rdf-canon/>, section 4. Names in comments refer to its steps.
 
 mod batch;
 mod dataset;
 mod distinct;
-mod hashing;
-mod issuer;
-mod labels;
 
 pub use batch::{CanonicalBatch, canonicalize, hash_messages, label_blank_nodes};
 pub use dataset::Canonicalizer;
 pub use distinct::{MAX_HASH_BYTES, MessageKey, SeenMessages};
-pub use hashing::Hash;
-pub use labels::CANONICAL as LABEL_PREFIX;
+pub use rdfm_core::syntax::rdfc::{CANONICAL as LABEL_PREFIX, Effort, Hash, MAX_STEPS};
 
 use rdfm_core::model::term::Quad;
-
-/// Default of [`Effort::max_steps`].
-pub const MAX_STEPS: u64 = 2_000_000;
+use rdfm_core::syntax::rdfc::LabelError;
 
 /// Maximum size of the distinct terms of a message as text. Triple terms repeat the text of their
 /// parts.
 pub const MAX_TEXT_BYTES: usize = 1 << 30;
-
-/// Limits the work for each message.
-#[derive(Clone, Copy)]
-pub struct Effort<'a> {
-    /// Maximum number of steps. One step is one visited quad.
-    pub max_steps: u64,
-    /// Whether to stop; called every few thousand steps.
-    pub is_cancelled: &'a (dyn Fn() -> bool + Sync),
-}
-
-impl Effort<'_> {
-    /// An effort that is not cancelled.
-    pub fn new(max_steps: u64) -> Self {
-        Self {
-            max_steps,
-            is_cancelled: &|| false,
-        }
-    }
-}
 
 /// The reason why a dataset has no canonical form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +36,15 @@ pub enum CanonicalError {
     TooManyMessages,
     /// [`Effort::is_cancelled`] returned true.
     Cancelled,
+}
+
+impl From<LabelError> for CanonicalError {
+    fn from(error: LabelError) -> Self {
+        match error {
+            LabelError::TooManySteps => Self::TooManySteps,
+            LabelError::Cancelled => Self::Cancelled,
+        }
+    }
 }
 
 /// Content that RDFC-1.0 does not define.

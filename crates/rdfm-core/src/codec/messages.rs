@@ -140,12 +140,7 @@ pub trait Writer: Send + 'static {
 
     /// Counts of omitted content, including those of the writer, in the order of the summary.
     fn count_dropped(&self, dropped: Dropped) -> Counts {
-        vec![
-            ("boundaries", dropped.boundaries),
-            ("graph names", dropped.graph_names),
-            ("namespaces", dropped.namespaces),
-            ("metadata", dropped.metadata),
-        ]
+        dropped.counts()
     }
 
     /// A note for logs of only empty messages, if readers find no message in them.
@@ -173,6 +168,19 @@ pub struct Dropped {
     pub namespaces: u64,
     /// Metadata entries.
     pub metadata: u64,
+}
+
+impl Dropped {
+    /// Names and counts.
+    #[must_use]
+    pub fn counts(self) -> Counts {
+        vec![
+            ("boundaries", self.boundaries),
+            ("graph names", self.graph_names),
+            ("namespaces", self.namespaces),
+            ("metadata", self.metadata),
+        ]
+    }
 }
 
 /// Encoder of a format: a [`Writer`] in the loop over messages.

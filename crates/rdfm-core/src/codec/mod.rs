@@ -373,6 +373,8 @@ pub struct Observations {
     pub dropped_keys: u64,
     /// The first of these keys, quoted.
     pub dropped_key: Option<String>,
+    /// Number of comments that are not message delimiters. Only Turtle and TriG are counted.
+    pub dropped_comments: u64,
     /// Number of comments that look like message delimiters but are not.
     pub look_alikes: u64,
     /// Offsets of the first such comments in the log.

@@ -73,6 +73,18 @@ impl FormatSpec {
         self.writes.iter().copied().flatten()
     }
 
+    /// Whether an encoder with these options accepts only complete messages.
+    #[must_use]
+    pub fn needs_complete_messages(&self, values: &Values) -> bool {
+        match self.continuable {
+            Continuable::Never => true,
+            Continuable::Always | Continuable::With(_) => false,
+            Continuable::Without(name) => self
+                .writes()
+                .any(|option| option.name == name && values.is_on(option)),
+        }
+    }
+
     /// Whether a log can be read from the middle.
     #[must_use]
     pub const fn is_splittable(&self) -> bool {
@@ -141,6 +153,8 @@ pub enum Continuable {
     Always,
     /// With one of these options, given as name and value.
     With(&'static [(&'static str, &'static str)]),
+    /// Unless this switch is on.
+    Without(&'static str),
 }
 
 /// An option of a decoder or an encoder.

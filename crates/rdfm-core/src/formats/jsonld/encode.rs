@@ -7,7 +7,7 @@
 //! - Law: readers get the same datasets. The text does not depend on how messages are divided into
 //!   batches.
 //!
-//! [`shape`] finds nodes, nested nodes and lists; [`nodes`] writes them with the [`names`] of the
+//! [`crate::syntax::shape`] finds nodes, nested nodes and lists; [`nodes`] writes them with the [`names`] of the
 //! context and [`native`] literals. Readers wrap a document after a context message in
 //! `{"@context": C, "@graph": L}`. There, a message with several nodes is written as `{"@included":
 //! […]}`, because a `@graph` in L would name a graph.
@@ -16,7 +16,6 @@ mod compact;
 mod names;
 mod native;
 mod nodes;
-mod shape;
 
 use compact::CompactContext;
 use nodes::{Message, NodeWriter};
@@ -31,7 +30,14 @@ use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::TermId;
 use crate::model::write::Style;
 use crate::syntax::prefixes::DeclareResult;
+use crate::syntax::shape::NestingRule;
 use crate::syntax::text::encode::{StatementError, StatementWriter, TextLayout, TextWriter};
+
+/// `@type` cannot contain nodes. Some readers limit the depth.
+const NESTING: NestingRule = NestingRule {
+    max_depth: 12,
+    types: false,
+};
 
 /// Returns an encoder that writes the documents of a format to a sink.
 ///
@@ -310,10 +316,14 @@ impl<S: Sink> StatementWriter for DocumentWriter<S> {
         if self.merged {
             self.open_document(out);
         }
-        self.nodes.shape.analyze(batch, message);
+        let quads = batch.message(message);
+        let graphs = batch.has_graphs();
+        self.nodes
+            .shape
+            .analyze(batch.table(), quads, graphs, NESTING);
         let mut content = Message {
             table: batch.table(),
-            quads: batch.message(message),
+            quads,
             style: &style,
             context: self.contexts != ContextLines::None && self.nodes.has_context(),
             reset: false,

@@ -118,6 +118,7 @@ impl Grammar for Turtle {
         };
         Observations {
             trailing_namespaces,
+            dropped_comments: self.machine.comments,
             ..self.machine.dialects.observations()
         }
     }

@@ -9,22 +9,21 @@
 //!   divided into batches. The text of a term cannot end its token early.
 
 use super::memo::{PrefixChanges, PrefixGroup, PrefixedMemo};
+use super::options::PRETTY;
+use super::pretty::PrettyWriter;
+use super::short_forms::{RDF_TYPE, open_literal, write_short_iri};
 use crate::codec::options::LENIENT;
 use crate::codec::spec::{CodecResult, FormatSpec};
 use crate::codec::values::Values;
 use crate::codec::{Encoder, Source};
 use crate::model::batch::MessageBatch;
-use crate::model::chars::{self, DIGIT};
 use crate::model::table::TermTable;
-use crate::model::term::{Quad, Term, TermId, TermKind, flags};
-use crate::model::write::{Style, direction, term_error, write_escaped, write_iri, write_term};
+use crate::model::term::{Quad, Term, TermId, TermKind};
+use crate::model::write::{Style, direction, term_error, write_term};
 use crate::syntax::prefixes::{DeclareResult, Prefixes, head_of};
 use crate::syntax::text::encode::{
     StatementError, StatementWriter, TextLayout, TextWriter, contains_labels,
 };
-
-const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
-const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 
 /// Returns a TriG or Turtle encoder.
 ///
@@ -36,6 +35,12 @@ pub(super) fn new_encoder(
     source: Option<&Source>,
 ) -> CodecResult<dyn Encoder> {
     let layout = TextLayout::from_values(values, source)?;
+    if values.is_on(&PRETTY) {
+        let writer = PrettyWriter::new(format, values);
+        return Ok(Box::new(TextWriter::encoder(
+            format, values, layout, writer,
+        )));
+    }
     let writer = TurtleWriter {
         graphs: format.carries.graphs,
         lenient: values.is_on(&LENIENT),
@@ -263,19 +268,11 @@ impl TurtleWriter {
 
     /// Appends a literal with a datatype or a language.
     fn write_literal(&mut self, table: &TermTable, term: Term, out: &mut Vec<u8>) -> PrefixGroup {
-        let text = table.text_of(term);
-        let id = TermId(term.aux);
-        let tagged = term.kind == TermKind::LangLiteral;
-        if !tagged && is_shorthand(text, table.text(id)) {
-            out.extend_from_slice(text);
+        if !open_literal(table, term, out) {
             return PrefixGroup::NONE;
         }
-        out.push(b'"');
-        if is_plain(term) {
-            out.extend_from_slice(text);
-        } else {
-            write_escaped(text, out);
-        }
+        let id = TermId(term.aux);
+        let tagged = term.kind == TermKind::LangLiteral;
         let group = self.ends.copy(&self.changes, id, out).unwrap_or_else(|| {
             let start = out.len();
             let end = table.term(id);
@@ -298,56 +295,10 @@ impl TurtleWriter {
 
     /// Appends an IRI.
     fn write_iri(&self, table: &TermTable, term: Term, out: &mut Vec<u8>) -> PrefixGroup {
-        let text = table.text_of(term);
-        let head = head_of(text);
-        match self.prefixes.split_after(head, text) {
-            Some((name, local)) => {
-                out.extend_from_slice(name);
-                out.push(b':');
-                out.extend_from_slice(local);
-            }
-            None => write_iri(text, is_plain(term), out),
-        }
+        let head = head_of(table.text_of(term));
+        write_short_iri(&self.prefixes, head, table, term, out);
         PrefixGroup::from_head(head)
     }
-}
-
-const fn is_plain(term: Term) -> bool {
-    term.flags & flags::PLAIN != 0
-}
-
-/// Whether all readers restore exactly this literal if it is written without quotes, even readers
-/// that parse numbers. Excludes doubles, plus signs, leading zeros and negative zeros.
-fn is_shorthand(text: &[u8], datatype: &[u8]) -> bool {
-    let Some(name) = datatype.strip_prefix(XSD) else {
-        return false;
-    };
-    if name == b"boolean" {
-        return text == b"true" || text == b"false";
-    }
-    let unsigned = text.strip_prefix(b"-").unwrap_or(text);
-    let (whole, rest) = digits(unsigned);
-    let zero = unsigned.first() == Some(&b'0');
-    if whole == 0 || (zero && whole > 1) {
-        return false;
-    }
-    match (name, rest) {
-        (b"integer", []) => text != b"-0",
-        (b"decimal", [b'.', rest @ ..]) => {
-            let (fraction, rest) = digits(rest);
-            fraction > 0 && rest.is_empty() && !(zero && text.starts_with(b"-"))
-        }
-        _ => false,
-    }
-}
-
-/// Number of digits at the start, and the rest.
-fn digits(text: &[u8]) -> (usize, &[u8]) {
-    let count = text
-        .iter()
-        .position(|&byte| !chars::is(byte, DIGIT))
-        .unwrap_or(text.len());
-    (count, &text[count..])
 }
 
 impl StatementWriter for TurtleWriter {

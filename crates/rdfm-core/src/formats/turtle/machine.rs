@@ -184,6 +184,8 @@ pub(super) struct TurtleMachine {
     full: bool,
     reach: Reach,
     in_comment: bool,
+    /// Number of comments so far that are not delimiters.
+    pub comments: u64,
     /// Number of scanned bytes of the incomplete token, and its phase.
     scanned: (usize, u8),
     pending: Pending,
@@ -223,6 +225,7 @@ impl TurtleMachine {
             full: false,
             reach: Reach::Open,
             in_comment: false,
+            comments: 0,
             scanned: (0, 0),
             pending: Pending::EMPTY,
             prefix: Vec::new(),
@@ -249,6 +252,7 @@ impl TurtleMachine {
         self.full = false;
         self.reach = Reach::Open;
         self.in_comment = false;
+        self.comments = 0;
         self.scanned = (0, 0);
         self.prefix.clear();
         self.dotted = false;

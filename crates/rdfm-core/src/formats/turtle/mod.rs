@@ -6,7 +6,8 @@
 //!   space and errors have separate files.
 //! - `terms`: prefixes, base, labels and the term cache.
 //! - `lexer`: the tokens.
-//! - [`encode`]: batches to bytes. `memo` copies terms that were written before.
+//! - [`encode`]: batches to bytes. `memo` copies terms that were written before. `short_forms`
+//!   abbreviates terms. `pretty` writes text that depends only on the dataset and the prefixes.
 //!
 //! Anonymous blank nodes are named `_g0`, `_g1`, … in each message, distinct from its other
 //! labels: see [`crate::model::labels`].
@@ -16,6 +17,9 @@ pub mod encode;
 mod lexer;
 mod machine;
 mod memo;
+mod options;
+mod pretty;
+mod short_forms;
 pub mod sniff;
 pub mod spec;
 mod terms;

@@ -2,16 +2,26 @@
 
 use super::decode::new_decoder;
 use super::encode::new_encoder;
+use super::options::PRETTY;
 use super::sniff::sniff;
 use crate::codec::carries::{Capabilities, TripleTerms};
 use crate::codec::options::{
-    ANNOUNCED, BASE, BOUNDS, FLAT, LENIENT, MERGE_GRAPHS, PREFIXES, READ_DIALECT, VERSION_LABEL,
-    WRITE_DIALECT,
+    ANNOUNCED, BASE, BOUNDS, DEPTH, FLAT, LARGEST_MESSAGE, LENIENT, MERGE_GRAPHS, PREFIXES,
+    READ_DIALECT, VERSION_LABEL, WRITE_DIALECT,
 };
 use crate::codec::spec::{Append, Continuable, FormatSpec, Kind, OptionSpec};
 
 const READS: &[OptionSpec] = &[LENIENT, READ_DIALECT, ANNOUNCED, BASE];
-const WRITES: &[OptionSpec] = &[WRITE_DIALECT, FLAT, VERSION_LABEL, LENIENT, PREFIXES];
+const WRITES: &[OptionSpec] = &[
+    PRETTY,
+    WRITE_DIALECT,
+    FLAT,
+    VERSION_LABEL,
+    LENIENT,
+    PREFIXES,
+    LARGEST_MESSAGE,
+    DEPTH,
+];
 
 const CARRIES: Capabilities = Capabilities {
     graphs: true,
@@ -44,7 +54,7 @@ pub static TURTLE: FormatSpec = FormatSpec {
     sniff: None,
     resumable: true,
     skips_lines: false,
-    continuable: Continuable::Always,
+    continuable: Continuable::Without("pretty"),
     value_options: &[],
     reads: &[BOUNDS, READS],
     writes: &[WRITES, &[MERGE_GRAPHS]],
@@ -67,7 +77,7 @@ pub static TRIG: FormatSpec = FormatSpec {
     sniff: Some(sniff),
     resumable: true,
     skips_lines: false,
-    continuable: Continuable::Always,
+    continuable: Continuable::Without("pretty"),
     value_options: &[],
     reads: &[BOUNDS, READS],
     writes: &[WRITES],

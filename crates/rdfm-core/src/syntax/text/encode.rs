@@ -7,7 +7,7 @@
 //! - Law: a log that ends with an error has the same delimiters as a log that ends normally at that
 //!   point.
 
-use crate::codec::messages::{MessageLoop, Writer};
+use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
 use crate::codec::options::{FLAT, VERSION_LABEL, WRITE_DIALECT};
 use crate::codec::spec::FormatSpec;
 use crate::codec::unsupported::{WriteResult, misread_iri_error, reject_second};
@@ -19,6 +19,7 @@ use crate::model::remedy::{Feature, Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
 use crate::model::write::{Style, TermError};
+use crate::syntax::rdfc;
 use crate::syntax::text::delimit::{DelimiterPosition, Delimiters};
 
 /// Maximum size of a batch as text. A batch refers to repeated terms by number, but text repeats
@@ -76,6 +77,16 @@ pub trait StatementWriter: Send + 'static {
 
     /// Begins another log.
     fn reset(&mut self) {}
+
+    /// Number of quads that were not written because their messages contain equal ones.
+    fn count_repeated(&self) -> u64 {
+        0
+    }
+
+    /// Number of declared namespaces that were not written because no message used them.
+    fn count_unused(&self) -> u64 {
+        0
+    }
 }
 
 /// Reason why a message cannot be written.
@@ -89,6 +100,8 @@ pub enum StatementError {
     DefaultGraph(TermId),
     /// More text than [`Style::max_bytes`].
     TooLong,
+    /// Blank nodes that need more than [`MAX_STEPS`](rdfc::MAX_STEPS) to label.
+    TooManySteps,
 }
 
 impl StatementError {
@@ -105,6 +118,11 @@ impl StatementError {
             }
             Self::DefaultGraph(id) => misread_iri_error(table.text(id), "the default graph"),
             Self::TooLong => (ErrorClass::Limit, too_long(max_text)),
+            Self::TooManySteps => {
+                let steps = rdfc::MAX_STEPS;
+                let text = format!("the labels of the blank nodes need more than {steps} steps");
+                (ErrorClass::Limit, text.into())
+            }
         }
     }
 }
@@ -315,6 +333,17 @@ impl<S: StatementWriter> Writer for TextWriter<S> {
         self.layout.delimiters.announce(out);
         self.layout.delimiters.finish(out);
         self.statements.finish(out);
+    }
+
+    fn count_dropped(&self, dropped: Dropped) -> Counts {
+        let namespaces = dropped.namespaces + self.statements.count_unused();
+        let mut counts = Dropped {
+            namespaces,
+            ..dropped
+        }
+        .counts();
+        counts.push(("repeated quads", self.statements.count_repeated()));
+        counts
     }
 
     fn note_if_empty(&self) -> Option<Reason> {

@@ -11,13 +11,13 @@ use std::ops::Range;
 use super::compact::{CompactContext, PredicateKey, PredicateKeys, ValueCoercion, ValueHolder};
 use super::names::{ContextNamespaces, WrittenIri, is_usual};
 use super::native::NativeDatatype;
-use super::shape::{MessageShape, RdfTerm, ShapeNode, ShapeProperty};
 use crate::formats::jsonld::sink::{MAX_KEY, Sink};
 use crate::model::batch::MessageBatch;
 use crate::model::fast_path::FastPath;
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, Term, TermId, TermKind, flags, is_language_type};
 use crate::model::write::{Style, TermError, term_error};
+use crate::syntax::shape::{MessageShape, RdfTerm, ShapeNode, ShapeProperty};
 use crate::syntax::text::encode::{StatementError, TextMemo, contains_labels};
 
 /// The message being written.

@@ -84,12 +84,15 @@ impl TurtleMachine {
                 ));
             }
             self.delimit(Delimiter::Comment, self.pos + 1 + end.unwrap_or(body.len()))?;
-        } else if between
-            && self.dialects.resembles_delimiter(comment, window < max)
-            && self.is_blank(&text[..self.pos])
-        {
-            let offset = self.offset + self.pos as u64;
-            self.dialects.note(comment, offset, None);
+        } else {
+            self.comments += 1;
+            if between
+                && self.dialects.resembles_delimiter(comment, window < max)
+                && self.is_blank(&text[..self.pos])
+            {
+                let offset = self.offset + self.pos as u64;
+                self.dialects.note(comment, offset, None);
+            }
         }
         self.in_comment = end.is_none();
         self.pos += 1 + end.unwrap_or(body.len());

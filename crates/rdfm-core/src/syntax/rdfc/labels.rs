@@ -9,32 +9,55 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::ops::Range;
 
-use super::dataset::{END, Terms};
 use super::hashing::{Hash, TextHasher};
 use super::issuer::{Issuer, Permutation};
-use super::{CanonicalError, Effort};
+use super::{Effort, LabelError};
 
 /// Number of steps after which [`Effort::is_cancelled`] is called.
 const CHECK_STEPS: u64 = 1 << 14;
 
+/// End of a line, after the space of its last term.
+pub const END: &[u8] = b".\n";
+
+/// The distinct terms of a dataset, sorted by their text in N-Quads.
+#[derive(Debug, Default)]
+pub struct Terms {
+    /// The texts, each followed by a space.
+    pub buffer: Vec<u8>,
+    /// Range in the buffer of each term, by rank.
+    pub ranges: Vec<(u32, u32)>,
+}
+
+impl Terms {
+    /// The text of a term, followed by a space. The default graph has an empty text.
+    #[inline]
+    pub fn text(&self, rank: u32) -> &[u8] {
+        let (start, end) = self.ranges[rank as usize];
+        &self.buffer[start as usize..end as usize]
+    }
+}
+
 /// The terms and quads of a dataset.
-#[derive(Clone, Copy)]
-pub(super) struct View<'a> {
+#[derive(Clone, Copy, Debug)]
+pub struct RankedDataset<'a> {
     /// Subject, predicate, object and graph, as ranks. Distinct.
     pub quads: &'a [[u32; 4]],
+    /// The terms by rank.
     pub terms: &'a Terms,
     /// Ranks of the blank nodes. The terms before them are sorted before blank nodes.
     pub nodes: &'a Range<u32>,
 }
 
-impl View<'_> {
+impl RankedDataset<'_> {
     fn node(&self, rank: u32) -> Option<u32> {
         self.nodes.contains(&rank).then(|| rank - self.nodes.start)
     }
 }
 
 /// Returns the number of each node in the canonical labels.
-pub(super) fn number(view: View<'_>, effort: Effort<'_>) -> Result<Vec<u32>, CanonicalError> {
+/// # Errors
+/// If the labels need too much work.
+pub fn number(view: RankedDataset<'_>, effort: Effort<'_>) -> Result<Vec<u32>, LabelError> {
     let mut state = State {
         incident: Incident::of(&view),
         view,
@@ -64,7 +87,7 @@ struct Incident {
 }
 
 impl Incident {
-    fn of(view: &View<'_>) -> Self {
+    fn of(view: &RankedDataset<'_>) -> Self {
         let mut pairs = Vec::new();
         for (index, quad) in view.quads.iter().enumerate() {
             let [s, _, o, g] = quad.map(|rank| view.node(rank));
@@ -100,7 +123,7 @@ impl Incident {
 
 /// "Canonicalization state".
 struct State<'a> {
-    view: View<'a>,
+    view: RankedDataset<'a>,
     incident: Incident,
     effort: Effort<'a>,
     /// Number of steps so far.
@@ -116,7 +139,7 @@ struct State<'a> {
 }
 
 impl State<'_> {
-    fn issue_all(&mut self) -> Result<(), CanonicalError> {
+    fn issue_all(&mut self) -> Result<(), LabelError> {
         for node in 0..self.view.nodes.len() as u32 {
             let hash = self.hash_first_degree(node)?;
             self.first_degree.push(hash);
@@ -156,22 +179,22 @@ impl State<'_> {
         }
     }
 
-    fn spend(&mut self, steps: usize) -> Result<(), CanonicalError> {
+    fn spend(&mut self, steps: usize) -> Result<(), LabelError> {
         self.steps += steps as u64;
         if self.steps > self.effort.max_steps {
-            return Err(CanonicalError::TooManySteps);
+            return Err(LabelError::TooManySteps);
         }
         if self.steps > self.next_check {
             self.next_check = self.steps + CHECK_STEPS;
             if (self.effort.is_cancelled)() {
-                return Err(CanonicalError::Cancelled);
+                return Err(LabelError::Cancelled);
             }
         }
         Ok(())
     }
 
     /// "Hash First Degree Quads".
-    fn hash_first_degree(&mut self, node: u32) -> Result<Hash, CanonicalError> {
+    fn hash_first_degree(&mut self, node: u32) -> Result<Hash, LabelError> {
         let range = self.incident.range(node);
         self.spend(range.len())?;
         // The labels `a` and `z` are sorted like the ranks of two blank nodes.
@@ -210,7 +233,7 @@ impl State<'_> {
         predicate: u32,
         issuer: &Issuer,
         position: u8,
-    ) -> Result<Hash, CanonicalError> {
+    ) -> Result<Hash, LabelError> {
         self.spend(1)?;
         let buffer = &mut self.scratch;
         buffer.clear();
@@ -234,7 +257,7 @@ impl State<'_> {
         &mut self,
         node: u32,
         issuer: &Issuer,
-    ) -> Result<BTreeMap<Hash, Vec<u32>>, CanonicalError> {
+    ) -> Result<BTreeMap<Hash, Vec<u32>>, LabelError> {
         let mut related: BTreeMap<Hash, Vec<u32>> = BTreeMap::new();
         for index in self.incident.range(node) {
             let quad = self.view.quads[self.incident.quads[index] as usize];
@@ -250,16 +273,18 @@ impl State<'_> {
     }
 
     /// "Hash N-Degree Quads".
-    fn run(&mut self, node: u32, issuer: Issuer) -> Result<(Hash, Issuer), CanonicalError> {
-        let mut stack = vec![Walk::begin(self, node, issuer)?];
+    fn run(&mut self, node: u32, issuer: Issuer) -> Result<(Hash, Issuer), LabelError> {
+        let mut stack = vec![NDegreeCall::begin(self, node, issuer)?];
         let mut answer = None;
         loop {
-            let Some(walk) = stack.last_mut() else {
-                return answer.ok_or(CanonicalError::Cancelled); // not reached
+            let Some(call) = stack.last_mut() else {
+                return answer.ok_or(LabelError::Cancelled); // not reached
             };
-            match walk.resume(self, answer.take())? {
-                Step::Descend(node, issuer) => stack.push(Walk::begin(self, node, issuer)?),
-                Step::Done(hash, issuer) => {
+            match call.resume(self, answer.take())? {
+                NDegreeStep::Descend(node, issuer) => {
+                    stack.push(NDegreeCall::begin(self, node, issuer)?);
+                }
+                NDegreeStep::Done(hash, issuer) => {
                     stack.pop();
                     answer = Some((hash, issuer));
                 }
@@ -268,16 +293,16 @@ impl State<'_> {
     }
 }
 
-/// A request of a [`Walk`].
-enum Step {
+/// A request of a [`NDegreeCall`].
+enum NDegreeStep {
     /// The hash of a related node is needed.
     Descend(u32, Issuer),
-    /// The hash of the walk's node.
+    /// The hash of the call's node.
     Done(Hash, Issuer),
 }
 
 /// One call of "Hash N-Degree Quads", which can be suspended.
-struct Walk {
+struct NDegreeCall {
     /// Remaining entries of "Hn".
     related: std::collections::btree_map::IntoIter<Hash, Vec<u32>>,
     issuer: Issuer,
@@ -306,8 +331,8 @@ impl Group {
     }
 }
 
-impl Walk {
-    fn begin(state: &mut State<'_>, node: u32, issuer: Issuer) -> Result<Self, CanonicalError> {
+impl NDegreeCall {
+    fn begin(state: &mut State<'_>, node: u32, issuer: Issuer) -> Result<Self, LabelError> {
         Ok(Self {
             related: state.find_related(node, &issuer)?.into_iter(),
             issuer,
@@ -321,7 +346,7 @@ impl Walk {
         &mut self,
         state: &mut State<'_>,
         answer: Option<(Hash, Issuer)>,
-    ) -> Result<Step, CanonicalError> {
+    ) -> Result<NDegreeStep, LabelError> {
         if let (Some(group), Some((hash, issuer))) = (&mut self.group, answer) {
             let node = group.unnamed[group.next_unnamed];
             group.next_unnamed += 1;
@@ -338,7 +363,7 @@ impl Walk {
                 let Some((hash, nodes)) = self.related.next() else {
                     state.hasher.push(&self.data);
                     let hash = state.hasher.finish();
-                    return Ok(Step::Done(hash, std::mem::take(&mut self.issuer)));
+                    return Ok(NDegreeStep::Done(hash, std::mem::take(&mut self.issuer)));
                 };
                 write_hex(&hash, &mut self.data);
                 let permutation = Permutation::first(nodes.len());
@@ -357,7 +382,7 @@ impl Walk {
             };
             if group.next_unnamed < group.unnamed.len() && !group.is_worse() {
                 let node = group.unnamed[group.next_unnamed];
-                return Ok(Step::Descend(node, std::mem::take(&mut group.copy)));
+                return Ok(NDegreeStep::Descend(node, std::mem::take(&mut group.copy)));
             }
             if group.chosen.is_empty() || (!group.is_worse() && group.path < group.chosen) {
                 std::mem::swap(&mut group.chosen, &mut group.path);
@@ -373,7 +398,7 @@ impl Walk {
         }
     }
 
-    fn begin_permutation(&mut self, state: &mut State<'_>) -> Result<(), CanonicalError> {
+    fn begin_permutation(&mut self, state: &mut State<'_>) -> Result<(), LabelError> {
         let Some(group) = &mut self.group else {
             return Ok(());
         };
@@ -410,7 +435,7 @@ pub const CANONICAL: &str = "c14n";
 const TEMPORARY: &str = "b";
 
 /// Appends a label with `_:`.
-pub(super) fn write_label(prefix: &str, number: usize, out: &mut Vec<u8>) {
+pub fn write_label(prefix: &str, number: usize, out: &mut Vec<u8>) {
     // Writing to a vector does not fail.
     let _ = write!(out, "_:{prefix}{number}");
 }

@@ -1,28 +1,33 @@
-//! The structure of a message in JSON-LD: graphs, nodes, properties, nested blank nodes and
-//! lists.
+//! The structure of a message: graphs, nodes, properties, nested blank nodes and lists.
 //!
-//! - In: a message's quads.
+//! - In: a message's quads, without repetitions for the rule below.
 //! - Out: [`MessageShape`], the quads grouped by graph, subject and predicate, each in the order of
 //!   first occurrence.
 //! - Cost: linear in the quads. The memory for a batch's terms and a message's quads is reused.
 //! - Law: the result depends only on the message. Every quad is in one property of one node.
 //!
 //! A blank node is nested in another node if exactly one quad has it as object and nothing else
-//! refers to it. That quad must be in the graph of the blank node's own quads. Cycles of such nodes
-//! are cut at their first node. Nesting ends at [`MAX_NESTED`] levels, because some readers limit
-//! the nesting.
+//! refers to it: neither a graph nor a triple term. That quad must be in the graph of the blank
+//! node's own quads. The nodes of a cycle are not nested, nor are nodes deeper than
+//! [`NestingRule::max_depth`]: readers limit the depth. The cells of a list have the same depth.
 
 use std::hash::BuildHasher;
 use std::ops::Range;
 
 use rustc_hash::FxBuildHasher;
 
-use crate::model::batch::MessageBatch;
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
 
-/// Maximum nesting of nodes.
-const MAX_NESTED: u8 = 12;
+/// The part of the rule that depends on the format.
+#[derive(Clone, Copy, Debug)]
+pub struct NestingRule {
+    /// Maximum depth of nested nodes.
+    pub max_depth: u8,
+    /// Whether the object of `rdf:type` may be nested.
+    pub types: bool,
+}
+
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
 /// Role of an IRI in the shape.
@@ -98,8 +103,8 @@ struct CachedTerm {
 #[derive(Clone, Copy, Default)]
 struct Blank {
     generation: u32,
-    /// Number of quads that have the blank node as object. A quad that would be written with
-    /// `@type` counts twice.
+    /// Number of quads that have the blank node as object. Any other use counts twice, so that the
+    /// blank node is not nested.
     uses: u32,
     /// The node whose subject is the blank node, and the number of such nodes: one per graph.
     node: u32,
@@ -240,6 +245,29 @@ impl MessageShape {
         self.nodes[node as usize].nesting == NodeNesting::Inside
     }
 
+    /// Returns the node in which a nested node is written.
+    pub fn parent(&self, node: u32) -> Option<u32> {
+        let node = &self.nodes[node as usize];
+        node.parent.filter(|_| node.nesting == NodeNesting::Inside)
+    }
+
+    /// Whether this object is a blank node without properties that may be nested.
+    pub fn is_empty_node(&mut self, table: &TermTable, object: TermId, rule: NestingRule) -> bool {
+        let Some(&mut Blank {
+            uses, nodes, user, ..
+        }) = self.blank_mut(table, object)
+        else {
+            return false;
+        };
+        uses == 1 && nodes == 0 && self.nodes[user as usize].depth < rule.max_depth
+    }
+
+    /// The quads of a property, which may be reordered.
+    pub fn order_mut(&mut self, property: u32) -> &mut [u32] {
+        let Range { start, end } = self.places(property);
+        &mut self.order[start as usize..end as usize]
+    }
+
     /// Whether a node is a cell of a list that ends with rdf:nil.
     pub fn is_list(&self, node: u32) -> bool {
         self.nodes[node as usize].list == ListCell::Cell
@@ -281,10 +309,13 @@ impl MessageShape {
         Some((quad(first), quad(rest)))
     }
 
-    /// Computes the shape of a message.
-    pub fn analyze(&mut self, batch: &MessageBatch, message: usize) {
-        let quads = batch.message(message);
-        let table = batch.table();
+    /// Computes the shape of a message. `graphs` is false if all quads are in the default graph.
+    pub fn analyze(&mut self, table: &TermTable, quads: &[Quad], graphs: bool, rule: NestingRule) {
+        self.message = self.message.wrapping_add(1);
+        if self.message == 0 {
+            self.blanks.fill(Blank::default());
+            self.message = 1;
+        }
         self.graphs.clear();
         self.nodes.clear();
         self.properties.clear();
@@ -293,7 +324,7 @@ impl MessageShape {
         let mut order = std::mem::take(&mut self.order);
         let mut blanks = false;
         let whole = 0..order.len();
-        if batch.has_graphs() {
+        if graphs {
             let groups = self.group_quads(table, &mut order, whole, |index| {
                 quads[index as usize].graph
             });
@@ -309,7 +340,7 @@ impl MessageShape {
         }
         self.order = order;
         if blanks {
-            self.nest_blanks(table, quads);
+            self.nest_blanks(table, quads, rule);
         } else {
             for node in &mut self.nodes {
                 node.nesting = NodeNesting::Top;
@@ -427,13 +458,8 @@ impl MessageShape {
     }
 
     /// Determines the nested blank nodes and the lists.
-    fn nest_blanks(&mut self, table: &TermTable, quads: &[Quad]) {
-        self.message = self.message.wrapping_add(1);
-        if self.message == 0 {
-            self.blanks.fill(Blank::default());
-            self.message = 1;
-        }
-        self.count_uses(table, quads);
+    fn nest_blanks(&mut self, table: &TermTable, quads: &[Quad], rule: NestingRule) {
+        self.count_uses(table, quads, rule);
         for index in 0..self.nodes.len() {
             let subject = self.nodes[index].subject;
             let user = match table.term(subject).kind {
@@ -456,11 +482,11 @@ impl MessageShape {
             self.find_list(table, quads, node);
         }
         for node in 0..self.nodes.len() as u32 {
-            self.decide_nesting(table, quads, node);
+            self.decide_nesting(table, quads, node, rule.max_depth);
         }
     }
 
-    fn count_uses(&mut self, table: &TermTable, quads: &[Quad]) {
+    fn count_uses(&mut self, table: &TermTable, quads: &[Quad], rule: NestingRule) {
         for graph_at in 0..self.graphs.len() {
             let graph = &self.graphs[graph_at];
             let (name, nodes) = (graph.name, graph.nodes.clone());
@@ -477,16 +503,28 @@ impl MessageShape {
                 }
                 for property_at in properties {
                     let property = &self.properties[property_at as usize];
-                    let uses = 1 + u32::from(property.role == RdfTerm::Type);
+                    let uses = 1 + u32::from(property.role == RdfTerm::Type && !rule.types);
                     for index in property.quads.clone() {
                         let object = quads[self.order[index as usize] as usize].object;
                         if let Some(blank) = self.blank_mut(table, object) {
                             blank.uses += uses;
                             blank.user = node_at;
                             blank.used_in = graph_at as u32;
+                        } else if table.term(object).kind == TermKind::TripleTerm {
+                            self.count_uses_in_triple(table, object);
                         }
                     }
                 }
+            }
+        }
+    }
+
+    fn count_uses_in_triple(&mut self, table: &TermTable, id: TermId) {
+        for part in table.triple(table.term(id)) {
+            if let Some(blank) = self.blank_mut(table, part) {
+                blank.uses += 2;
+            } else if table.term(part).kind == TermKind::TripleTerm {
+                self.count_uses_in_triple(table, part);
             }
         }
     }
@@ -543,7 +581,7 @@ impl MessageShape {
     }
 
     /// Determines whether a node is nested and how deeply, by following the nodes that contain it.
-    fn decide_nesting(&mut self, table: &TermTable, quads: &[Quad], start: u32) {
+    fn decide_nesting(&mut self, table: &TermTable, quads: &[Quad], start: u32, max_depth: u8) {
         let mut walk = std::mem::take(&mut self.walk);
         let mut index = start;
         loop {
@@ -554,10 +592,14 @@ impl MessageShape {
                     walk.push(index);
                     index = user;
                 }
-                (NodeNesting::Walked, Some(user)) => {
-                    // Cuts the cycle here. A list that continued here is no longer a list.
-                    node.nesting = NodeNesting::Top;
-                    self.end_lists(table, quads, user, index);
+                (NodeNesting::Walked, Some(_)) => {
+                    // The end of the path, from this node on, is a cycle.
+                    while let Some(member) = walk.pop() {
+                        self.nodes[member as usize].nesting = NodeNesting::Top;
+                        if member == index {
+                            break;
+                        }
+                    }
                     break;
                 }
                 (NodeNesting::Walked | NodeNesting::Unknown, _) => {
@@ -576,7 +618,7 @@ impl MessageShape {
                 node.list == ListCell::Cell && self.is_list_continuation(table, quads, user, index);
             let depth = self.nodes[user as usize].depth + u8::from(!continues_list);
             let node = &mut self.nodes[index as usize];
-            if depth > MAX_NESTED {
+            if depth > max_depth {
                 node.nesting = NodeNesting::Top;
             } else {
                 node.nesting = NodeNesting::Inside;
@@ -584,23 +626,6 @@ impl MessageShape {
             }
         }
         self.walk = walk;
-    }
-
-    /// Records that the cells before `cell`, where a cycle was cut, are not a list. Otherwise
-    /// readers would end the list early.
-    fn end_lists(&mut self, table: &TermTable, quads: &[Quad], mut user: u32, mut cell: u32) {
-        while self.is_list(user)
-            && let Some((_, rest)) = self.cell(quads, user)
-            && self.next_cell(table, rest.object) == Some(cell)
-        {
-            let node = &mut self.nodes[user as usize];
-            node.list = ListCell::No;
-            cell = user;
-            match node.parent {
-                Some(next) => user = next,
-                None => break,
-            }
-        }
     }
 
     /// Whether a cell is the rest of a nested cell, so that both are in one list.

@@ -10,12 +10,13 @@ const BUFFER_BYTES: usize = 1 << 16;
 
 /// Hashes texts, one after the other, in bounded memory.
 #[derive(Debug, Default)]
-pub(super) struct TextHasher {
+pub struct TextHasher {
     buffer: Vec<u8>,
     hash: Sha256,
 }
 
 impl TextHasher {
+    /// Appends to the text.
     #[inline]
     pub fn push(&mut self, text: &[u8]) {
         if self.buffer.len() >= BUFFER_BYTES {
