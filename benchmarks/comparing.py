@@ -1,7 +1,8 @@
-"""Benchmarks of `rdfm.diff`, including the decoding of both logs.
+"""Benchmarks of `rdfm.diff` and `rdfm.hash`, including the decoding of the logs.
 
-Rates count the quads of one log. The peer, pyoxigraph, parses both logs message by message. It
-canonicalizes the messages and compares each pair.
+Rates count the quads of one log. The peer of `diff`, pyoxigraph, parses both logs message by
+message. It canonicalizes the messages and compares each pair. As the peer of `hash`, it only
+canonicalizes messages that have been parsed before: neither parsing nor hashing is measured.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from work import Row, Task, Work, sample, translated
+from work import Row, Task, Work, batches, sample, translated
 
 DELIMITER = b"# @message\n"
 # Maximum number of messages for the peer, which is slow.
@@ -77,8 +78,43 @@ def canonicalizing(log: str, folder: Path, messages: int) -> Work:
     return Work(run, 2 * len(text))
 
 
+def hashing(log: str, folder: Path, messages: int) -> Work:
+    """Hashes the messages of an N-Quads log in memory."""
+    import rdfm
+
+    text = as_nquads(log, folder, messages)
+    quads = sum(batch.quad_count for batch in batches("nq", text))
+
+    def run() -> int:
+        rdfm.hash(text, "nq").log_hash()
+        return quads
+
+    return Work(run, len(text))
+
+
+def canonicalizing_only(log: str, folder: Path, messages: int) -> Work:
+    """Canonicalizes datasets with pyoxigraph."""
+    import pyoxigraph
+
+    text = as_nquads(log, folder, min(messages or PEER_MESSAGES, PEER_MESSAGES))
+    datasets: list[pyoxigraph.Dataset] = []
+
+    def prepare() -> None:
+        datasets[:] = [
+            pyoxigraph.Dataset(pyoxigraph.parse(message, pyoxigraph.RdfFormat.N_QUADS))
+            for message in text.split(DELIMITER)
+        ]
+
+    def run() -> int:
+        for dataset in datasets:
+            dataset.canonicalize(pyoxigraph.CanonicalizationAlgorithm.RDFC_1_0)
+        return sum(map(len, datasets))
+
+    return Work(run, len(text), prepare=prepare)
+
+
 def rows() -> list[Row[Task]]:
-    """Comparisons of equal logs, with quads in the same order and in different orders."""
+    """Comparisons of equal logs, with quads in the same order and in different orders, and hashes."""
     found: list[Row[Task]] = []
     for log in ("iot.nq", "nanopubs.trig"):
         name = log.partition(".")[0]
@@ -92,5 +128,11 @@ def rows() -> list[Row[Task]]:
                 5,
             ),
             Row(f"diff --unordered ({name})", partial(comparing, log, unordered=True), peer, 5),
+            Row(
+                f"hash ({name})",
+                partial(hashing, log),
+                ("pyoxigraph, canonicalize only", partial(canonicalizing_only, log)),
+                2,
+            ),
         ]
     return found
