@@ -34,6 +34,7 @@ __all__ = [
     "columns_of",
     "default_schema",
     "detect_kind",
+    "find_name",
     "is_quads",
     "message_shape",
     "quad_shape",
@@ -87,6 +88,29 @@ _NEVER_NULL = {
 }
 # Message indexes are omitted, because they would require that messages are counted first.
 _DEFAULT = ("source", "byte_offset", "quads", "metadata")
+
+
+def find_name(name: str, names: Iterable[str]) -> str | None:
+    """Return the name of a column or field as it is declared; None if there is none.
+
+    An equal name is preferred, so that a session with `spark.sql.caseSensitive` finds the right
+    one. Otherwise case is ignored, as in Spark.
+
+    Raises:
+        OptionError: If no name is equal, and several differ only in case.
+
+    Example:
+        >>> find_name("Quads", ["source", "quads"]), find_name("a", ["A", "a"])
+        ('quads', 'a')
+    """
+    candidates = [candidate for candidate in names if candidate.lower() == name.lower()]
+    if name in candidates:
+        return name
+    if len(candidates) > 1:
+        raise OptionError(
+            f"'{name[:40]}' may be any of the columns {', '.join(candidates)}, which differ only in case; write the exact name"
+        )
+    return candidates[0] if candidates else None
 
 
 def _columns(row_kind: str, terms: str) -> dict[str, DataType]:
@@ -151,8 +175,7 @@ class RowShape:
 
     def knows(self, names: Iterable[str], corrupt: str) -> bool:
         """Whether all names are columns, ignoring case."""
-        known_names = {name.lower() for name in (*self.known, corrupt)}
-        return all(name.lower() in known_names for name in names)
+        return all(find_name(name, (*self.known, corrupt)) is not None for name in names)
 
     def with_fields(self, fields: Sequence[StructField]) -> RowShape:
         """Return the shape with additional columns, which are also default columns."""
@@ -178,7 +201,8 @@ class RowShape:
 
         Raises:
             OptionError: If a column does not exist, a name is repeated, or the names differ from
-                those of the schema.
+                those of the schema. If default columns differ only in case, because Spark treats
+                them as one column.
         """
         if names is not None:
             named_columns = self._select_named(names, corrupt)
@@ -191,20 +215,34 @@ class RowShape:
         if schema is not None:
             return schema
         additional = [StructField(corrupt, StringType())] if with_errors else []
+        spellings: dict[str, str] = {}
+        for name in self.default.names:
+            if (previous := spellings.setdefault(name.lower(), name)) != name:
+                raise OptionError(
+                    f"Spark treats the columns {previous} and {name} as one; select one of them with columns or a schema"
+                )
         return StructType([*self.default.fields, *additional])
 
     def _select_named(self, names: Sequence[str], corrupt: str) -> StructType:
         if not names:
             raise OptionError(f"columns contains no name; known: {', '.join(self.known)}")
         types = {**self.known, corrupt: StringType()}
-        for index, name in enumerate(names):
-            if name not in types:
+        found_names: list[str] = []
+        for name in names:
+            found = find_name(name, types)
+            if found is None:
                 raise OptionError(
                     f"these rows have no column '{name[:40]}'; known: {', '.join(self.known)}"
                 )
-            if name in names[:index]:
+            if found in found_names:
                 raise OptionError(f"columns contains {name} twice")
-        return StructType([StructField(name, types[name]) for name in names])
+            found_names.append(found)
+        return StructType(
+            [
+                StructField(name, types[found])
+                for name, found in zip(names, found_names, strict=True)
+            ]
+        )
 
 
 def message_shape(kind: str | None, terms: str) -> RowShape:
@@ -263,7 +301,7 @@ def columns_of(
 ) -> list[str | None]:
     """Return the core's name of each column of a schema; None for the column of corrupt records.
 
-    Names are compared ignoring case, as in Spark. Quads and operations may have fewer fields, in
+    Names are compared as in `find_name`. Quads and operations may have fewer fields, in
     any order.
 
     Args:
@@ -282,7 +320,7 @@ def columns_of(
         )
     if not schema.fields:
         raise OptionError(f"the schema has no columns; known: {', '.join(columns)}")
-    types = {**columns, corrupt.lower(): StringType()}
+    types = {**columns, corrupt: StringType()}
     never_null = _NEVER_NULL[row_kind]
     column_names = [_column(field, types, never_null) for field in schema]
     return [name if name in columns else None for name in column_names]
@@ -308,7 +346,7 @@ def result_columns(
     types = {**dict.fromkeys(variables, type), corrupt: StringType()}
     column_names = []
     for field in schema:
-        if field.name not in types:
+        if find_name(field.name, types) is None:
             names_text = ", ".join(variables) or "none"
             raise OptionError(
                 f"there is no variable '{field.name[:40]}' in the results; they have {names_text}"
@@ -318,8 +356,8 @@ def result_columns(
 
 
 def _column(field: StructField, types: Mapping[str, DataType], never_null: tuple[str, ...]) -> str:
-    name = field.name if field.name in types else field.name.lower()
-    if name not in types:
+    name = find_name(field.name, types)
+    if name is None:
         columns_text = ", ".join(f"{column} {_type_text(type)}" for column, type in types.items())
         raise OptionError(f"there is no column '{field.name[:40]}'; known: {columns_text}")
     if not _type_fits(field.dataType, types[name]):

@@ -235,3 +235,22 @@ def test_null_operations_are_an_error(tmp_path):
 
 
 PARTS = ("op", "name", "subject", "predicate", "object", "graph")
+
+
+def test_variables_that_differ_only_in_case_are_refused(tmp_path):
+    path = results(tmp_path / "a.srj", ["x", "X", "y"], [Iri("a:1"), Iri("a:2"), Iri("a:3")])
+    with pytest.raises(OptionError, match="Spark treats the columns x and X as one"):
+        schema_of(path)
+    assert read(path, columns="X") == [{"X": "<a:2>"}]
+    assert read(path, columns="Y") == [{"Y": "<a:3>"}]
+    assert read(path, StructType([StructField("x", StringType())])) == [{"x": "<a:1>"}]
+
+
+def test_columns_ignore_case(tmp_path):
+    path = tmp_path / "a.nq"
+    path.write_text(LINE)
+    assert read(path, columns="Message_Index, SOURCE") == [
+        {"Message_Index": 0, "SOURCE": str(path)}
+    ]
+    with pytest.raises(OptionError, match="columns contains Source twice"):
+        read(path, columns="source, Source")

@@ -6,7 +6,11 @@ import pytest
 
 pytest.importorskip("pyspark")
 import pyarrow
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructField, StructType
 
+from rdfm import formats
+from rdfm.errors import OptionError
 from rdfm.spark.schema import default_schema
 from rdfm.spark.writers import writer as module
 from rdfm.spark.writers.writer import LogSourceStreamWriter, LogSourceWriter
@@ -120,3 +124,20 @@ def test_partition_folders_are_found_for_every_column_and_value(tmp_path):
     columns = [_folders(file.path.removeprefix(str(tmp_path))) for file in found]
     assert {tuple(name for name, _ in each) for each in columns} == {names}
     assert len(columns) == len(values)
+
+
+def test_names_of_columns_and_fields_are_compared_like_those_of_spark(tmp_path):
+    quad = {name.title(): term for name, term in {**QUAD, "graph": "<a:g>"}.items()}
+    batch = pyarrow.RecordBatch.from_pylist([{"other": 1, "QUADS": [quad], "Day": "1"}])
+    schema = from_arrow_schema(batch.schema)
+    writer = LogSourceWriter(
+        {"path": str(tmp_path), "to": "nq", "partitionColumns": "day"}, schema, False
+    )
+    writer.commit([writer.write(iter([batch]))])
+    (log,) = tmp_path.glob("Day=1/*.nq")
+    assert log.read_text() == "_:s <http://ex/p> _:o <a:g> .\n"
+    both = StructType([*default_schema(("quads",)), StructField("Quads", schema["QUADS"].dataType)])
+    assert module.columns_of(both, formats.nq.spec) == ("quads",)  # the equal name
+    both = StructType([*schema, StructField("Quads", schema["QUADS"].dataType)])
+    with pytest.raises(OptionError, match="QUADS, Quads, which differ only in case"):
+        module.columns_of(both, formats.nq.spec)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
+import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql.datasource import (
     DataSourceArrowWriter,
@@ -35,7 +36,7 @@ from rdfm.logs.write.rotation import Rotation
 from rdfm.logs.write.writer import LogWriter, create_log
 from rdfm.spark.compat import StreamArrowWriter, check_stream_writer
 from rdfm.spark.paths import to_absolute, user_path
-from rdfm.spark.schema import COLUMNS, LISTS, detect_kind
+from rdfm.spark.schema import COLUMNS, LISTS, detect_kind, find_name
 from rdfm.spark.spark_options import (
     WRITE_ID,
     WRITING,
@@ -99,6 +100,14 @@ class WritePlan(DriverObject):
     options: Mapping[str, Any] = field(repr=False)
     single: bool
 
+    def select_columns(self, rows: RecordBatch) -> RecordBatch:
+        """Return the columns that are written, with rdfm's names of columns and fields."""
+        names = rows.schema.names
+        columns = [rows.column(find_name(name, names) or name) for name in self.columns]
+        columns[0] = _with_own_names(columns[0])
+        columns += [rows.column(name) for name in self.partition_columns]
+        return pa.RecordBatch.from_arrays(columns, [*self.columns, *self.partition_columns])
+
     @property
     def kind(self) -> Literal["messages", "patches"]:
         """The kind of the logs."""
@@ -144,6 +153,7 @@ class WritePlan(DriverObject):
         split_by = _create_split_by(values, encoder, compression_name)
         if split_by is not None and columns[0] != "quads":
             raise OptionError("splitBy applies to messages, but the rows are patches")
+        by_column = tuple(find_name(name, schema.names) or name for name in by_column)
         check_columns(by_column, schema, split_by)
         if values["max_open"] is not None and not by_column and split_by is None:
             raise OptionError(
@@ -502,7 +512,7 @@ class _WriteTask:
     def _batches(self, rows: Iterator[RecordBatch]) -> Iterator[tuple[str, AnyBatch]]:
         first, name = 0, self._plan.columns[0]
         for record_batch in rows:
-            columns = record_batch.select([*self._plan.columns, *self._plan.partition_columns])
+            columns = self._plan.select_columns(record_batch)
             lists = columns.column(name)
             if lists.null_count:
                 # The null comes from mode PERMISSIVE. Writing an empty message would hide the
@@ -606,10 +616,13 @@ def columns_of(schema: StructType, format: FormatSpec) -> tuple[str, ...]:
             f"{format.title} is for SPARQL results, which Spark cannot write; collect the rows and write them with "
             "rdfm.create_log"
         )
-    types = {field.name: field.dataType for field in schema.fields}
     kind = detect_kind(schema)
-    column_names = ", ".join(types) or "none"
-    if kind is None or LISTS[kind][0] not in types:
+    column_names = ", ".join(schema.names) or "none"
+    types: dict[str, Any] = {}  # by rdfm's names
+    for name in (*(name for name, _ in LISTS.values()), "metadata", "namespaces"):
+        if (found := find_name(name, schema.names)) is not None:
+            types[name] = schema[found].dataType
+    if kind is None:
         expected = " or ".join(
             f"a column {name} of type {type.simpleString()}"
             for list_kind, (name, type) in LISTS.items()
@@ -647,12 +660,26 @@ def columns_of(schema: StructType, format: FormatSpec) -> tuple[str, ...]:
 def _is_list_of(type: Any, expected: ArrayType) -> bool:
     if not isinstance(type, ArrayType) or not isinstance(type.elementType, StructType):
         return False
-    parts = {field.name: field.dataType for field in type.elementType.fields}
+    parts = {field.name.lower(): field.dataType for field in type.elementType.fields}
+    if len(parts) != len(type.elementType.fields):  # names that differ only in case
+        return False
     field_names = cast("StructType", expected.elementType).fieldNames()
     return all(
         isinstance(parts[name], StringType) if name in parts else name in ("name", "graph")
         for name in field_names
     )
+
+
+def _with_own_names(lists: pa.ListArray) -> pa.ListArray:
+    """Return a list column with the names of its fields in lower case, as rdfm has them."""
+    structs = lists.values
+    names = [field.name for field in structs.type]
+    own_names = [name.lower() for name in names]
+    if names == own_names:
+        return lists
+    fields = [structs.field(index) for index in range(len(names))]
+    renamed = pa.StructArray.from_arrays(fields, own_names, mask=structs.is_null())
+    return pa.ListArray.from_arrays(lists.offsets, renamed)
 
 
 def _is_same_map(type: MapType, name: str) -> bool:
