@@ -143,9 +143,7 @@ class LogDiff:
         counts = [f"{getattr(self, name):,} {name}" for name in names if getattr(self, name)]
         if self.head:
             counts.append("other variables or answers")
-        return summary_line(
-            "LogDiff", f"of {self.source_a} and {self.source_b}", counts or ["no messages"]
-        )
+        return summary_line("LogDiff", (self.source_a, self.source_b), counts or ["no messages"])
 
     def _repr_html_(self) -> str:
         """HTML tables for notebooks: the counts, and the first differences."""

@@ -21,7 +21,7 @@ from rdfm.errors import OptionError
 from rdfm.logs.input.driver import Driver, ReadBatch, ReadSettings
 from rdfm.logs.input.inputs import Readable, input_list
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
-from rdfm.logs.options import READING
+from rdfm.logs.options import READING, SKIP_MESSAGES
 from rdfm.logs.read.frames import require_package
 from rdfm.logs.read.rows import RowReader
 from rdfm.logs.reader_lock import LockedIterator
@@ -40,6 +40,7 @@ HASH = {
     option.name: option
     for option in (
         *READING,
+        SKIP_MESSAGES,
         *(option for option in SELECTING if option.name in _SELECTING),
         STEPS,
     )

@@ -144,7 +144,7 @@ class Inspection:
         """Return a string such as `<Inspection of a.nq: nq, 3 messages, 5 quads>`."""
         return summary_line(
             "Inspection",
-            f"of {self.source}",
+            (self.source,),
             (
                 self.format,
                 f"{self.messages:,} {'rows' if self.kind == 'results' else self.kind}",

@@ -74,8 +74,9 @@ def convert(
               by default.
             - message_per_file: Read each input as one message, even if it is empty.
             - group_by: Regroup the quads into other messages: "subject" or "graph" (consecutive
-              quads with the same subject or graph), "count=N" (N quads each), "bytes=N" (N bytes of
-              terms each), or "all".
+              quads with the same subject or graph), "cbd" (concise bounded descriptions), "nanopub"
+              (nanopublications), "count=N" (N quads each), "bytes=N" (N bytes of terms each), or
+              "all".
             - skolemize: IRI. Replaces blank nodes with IRIs that begin with this IRI and
               `/.well-known/genid/`.
             - default_graph_as: IRI of a graph that gets the quads of the default graph.

@@ -64,7 +64,7 @@ class ConversionSummary:
         records = {"messages": "quads", "patches": "operations"}.get(self.kind)
         return summary_line(
             "ConversionSummary",
-            "",
+            (),
             (
                 f"{self.messages:,} {'rows' if self.kind == 'results' else self.kind}",
                 f"{self.quads:,} {records}" if records else "",

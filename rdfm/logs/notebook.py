@@ -21,19 +21,24 @@ _MAX_COLUMNS = 30
 _MAX_TEXT = 200
 _MAX_ITEMS = 10
 _MAX_LINE = 160
+_MAX_NAME = 80
 
 
-def summary_line(type_name: str, subject: str, counts: Iterable[str]) -> str:
+def summary_line(type_name: str, sources: Iterable[str], counts: Iterable[str]) -> str:
     """Return a string such as `<Inspection of a.nq: 3 messages>`.
 
     Args:
         type_name: Name of the type.
-        subject: Text after the name, such as "of a.nq"; may be empty.
-        counts: Texts after the colon, without empty ones.
+        sources: Names of logs, which are shortened at their start.
+        counts: Texts after the colon; empty ones are omitted.
     """
-    subject = " ".join(f"{type_name} {visible(subject[:_MAX_LINE])}".split())
-    details = ", ".join(filter(None, counts))
-    return _printable(f"<{_shorten(subject, _MAX_LINE)}: {_shorten(details, _MAX_LINE)}>")
+    names = " and ".join(
+        name if len(name) <= _MAX_NAME else f"…{name[-_MAX_NAME:]}"
+        for name in map(visible, sources)
+    )
+    subject = " ".join(f"{type_name} of {names}".split()) if names else type_name
+    details = _shorten(", ".join(filter(None, counts)), _MAX_LINE)
+    return _printable(f"<{subject}: {details}>")
 
 
 def html_fields(title: str, fields: Mapping[str, Any]) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from rdfm.formats import OptionSpec
-from rdfm.logs.options import CHECKING, READING, WRITING, declare
+from rdfm.logs.options import CHECKING, READING, SKIP_MESSAGES, WRITING, declare
 
 __all__ = ["CHECK", "FETCH", "LIST"]
 
@@ -50,12 +48,7 @@ LIST: dict[str, OptionSpec] = {
         ),
         _READING["from_format"],
         _READING["message_per_file"],
-        replace(
-            _READING["on_error"],
-            help="Stop at invalid data, or skip the message.",
-            choices=("fail", "skip"),
-            metavar="",
-        ),
+        SKIP_MESSAGES,
         *WRITING,
     )
 }

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 from rdfm._core import Query
 from rdfm.conversion.convert_options import input_formats, split_options
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
+from rdfm.conversion.skipping import check_skipping
 from rdfm.conversion.tables import TableBatch, create_computed_output
 from rdfm.errors import OptionError, Remedy, spell_option
-from rdfm.logs.input.driver import Driver, Item, ReadBatch, ReadSettings, SkippedData
+from rdfm.logs.input.driver import Driver, Item, ReadBatch, ReadSettings, SkippedData, line_settings
 from rdfm.logs.input.inputs import Readable, input_list, may_be_endless
 from rdfm.logs.input.progress import ProgressFunction, Reporter, total_bytes
 from rdfm.logs.read.frames import Tabular, require_package
@@ -53,7 +54,7 @@ def table(
     max_columns: int | str | None = None,
     union_graphs: bool = False,
     prefixes: Mapping[str, str] | None = None,
-    on_error: Literal["fail", "skip"] = "fail",
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     message_per_file: bool = False,
     format: str | None = None,
     compression: str | None = None,
@@ -81,7 +82,8 @@ def table(
         max_columns: Maximum number of columns, 1,000 by default.
         union_graphs: Use the triples of all graphs, not only of the default graph.
         prefixes: Namespaces by prefix, for names.
-        on_error: "fail", or "skip" to omit invalid data, and values of the wrong type.
+        on_error: "fail"; "skip" to omit messages with invalid data, and values of the wrong type; or
+            "skip-line", as in `convert`.
         message_per_file: Read each log as one message.
         format: Format of the logs. Detected for each input by default.
         compression: As in `open_log`.
@@ -165,7 +167,8 @@ class EntityTable(Tabular):
         }
         self._storage = dict(storage or {})
         self._first: bool = stages.get("first", False)
-        self._skips = stages.get("on_error") == "skip"
+        self._on_error: str = stages.get("on_error", "fail")
+        self._skips = self._on_error == "skip"  # messages, and ill-typed values
         self._prefixes: Mapping[str, str] = stages.get("prefixes") or {}
         self._types = parse_types(stages.get("types"))
         self._infers = not self._types or self._types.pop(ANY, None) is not None
@@ -212,6 +215,7 @@ class EntityTable(Tabular):
             message_per_file=self._stages.get("message_per_file", False),
             hints=hints or {},
             needs_logs=True,
+            **line_settings(self._on_error, rejects="rejects" in self._stages),
             **self._storage,
         )
         return Driver(self._inputs, settings)
@@ -219,7 +223,7 @@ class EntityTable(Tabular):
     def _solutions(self, querying: QueryStage, tally: Tally) -> Iterator[SolutionBatch]:
         """Yield the triples of the logs."""
         reads = {n.removeprefix("from_"): v for n, v in self._options.items() if n not in TABLE}
-        stages = (SkipErrors(skip=self._skips), querying)
+        stages = (SkipErrors(skip=self._on_error != "fail"), querying)
         return run_row_stages(self._driver(reads), stages, tally)
 
     def _find(self) -> _Found:
@@ -290,6 +294,11 @@ class EntityTable(Tabular):
         """Number of errors skipped when rows were read last (`on_error="skip"`)."""
         return self._tally.skipped
 
+    @property
+    def skipped_lines(self) -> int:
+        """Number of lines skipped when rows were read last (`on_error="skip-line"`)."""
+        return self._tally.skipped_lines
+
     def _converter(self) -> EntityColumns:
         with require_package("pyarrow", "a table of entities"):
             import pyarrow  # noqa: F401 - before anything is read
@@ -344,6 +353,7 @@ class EntityTable(Tabular):
                 f"{spec.title} has no typed columns; write a table such as out.parquet or out.arrow"
             )
         reject_own_input(self._inputs, output, self._options, TABLE)
+        check_skipping(self._inputs, output, self._stages)
         options = split_options(
             self._options, input_formats(self._inputs, self._stages.get("from_format")), spec, TABLE
         )
@@ -366,7 +376,9 @@ class EntityTable(Tabular):
             target=target,
             shape=shape,
             from_format=self._stages.get("from_format"),
-            skip_errors=self._skips,
+            on_error=self._on_error,
+            max_errors=self._stages.get("max_errors"),
+            rejects=self._stages.get("rejects"),
             keep_partial=self._stages.get("keep_partial", False),
             bytes_total=None if progress is None else total_bytes(self._inputs),
         )

@@ -143,6 +143,11 @@ class Solutions(RowReader):
         """
         return self._tally.skipped + self._nulls
 
+    @property
+    def skipped_lines(self) -> int:
+        """Number of lines skipped so far (`on_error="skip-line"`)."""
+        return self._tally.skipped_lines
+
     def batches(self) -> Iterator[pyarrow.RecordBatch]:
         """Yield the rows as record batches.
 

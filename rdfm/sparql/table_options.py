@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rdfm.conversion.skipping import SKIPPING
 from rdfm.formats import OptionSpec
 from rdfm.logs.options import READING, WRITING, declare
 from rdfm.sparql.query_options import QUERYING
@@ -67,6 +68,7 @@ TABLE = {
         *TABLING,
         *(_SHARED[name] for name in ("union_graphs", "prefixes", "types")),
         *READING,
+        *SKIPPING,
         *WRITING,
     )
 }

@@ -153,8 +153,8 @@ def test_threads_scan_at_the_same_time(log):
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (["-"], {}, "standard input can be read only once"),
-        ([io.BytesIO(b"")], {}, "a BytesIO can be read only once"),
+        (["grpc://localhost:1/topic"], {}, "grpc://localhost:1/topic can be read only once"),
+        ([io.BytesIO(b"")], {}, "BytesIO can be read only once"),
         ([[]], {}, "no input is given"),
         (["a.nq"], {"columns": ["x"]}, "unknown column 'x'"),
         (["a.nq"], {"rows": "rows"}, "rows must be 'messages' or 'quads'|rows"),

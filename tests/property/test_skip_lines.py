@@ -158,6 +158,23 @@ def test_splits_together_are_the_log_without_its_bad_lines(drawn, offsets):
     assert found == expected
 
 
+@given(damaged(), st.lists(st.integers(0, 400), max_size=4))
+def test_splits_of_a_plain_log_are_the_log_without_its_bad_lines(drawn, offsets):
+    _, data, _ = drawn
+    lines = [line for line in LINES.findall(data) if b"MESSAGE" not in line.upper()]
+    data = b"".join(lines) or b"\n"
+    good = b"".join(line for line in LINES.findall(data) if not is_bad(line, "comment"))
+    with rdfm.open_log(good, "nq") as log:
+        expected = [quad for _, quads in contents(log) for quad in quads]
+    offsets = sorted({0, *(offset for offset in offsets if 0 < offset < len(data))})
+    found = []
+    for start, stop in zip(offsets, [*offsets[1:], len(data) + 1], strict=True):
+        split = Split(start, stop, 0, "nq", "plain")
+        with rdfm.open_log(data, "nq", split=split, parts=True, on_error="skip-line") as log:
+            found += [str(quad) for batch in log.batches() for message in batch for quad in message]
+    assert found == expected
+
+
 @given(damaged(), st.sampled_from((b"oops # @message", b"MESSAGE x", b"VERSION x")))
 def test_a_line_that_may_have_been_a_delimiter_ends_its_message(drawn, line):
     """The message is skipped up to the next delimiter."""

@@ -21,6 +21,7 @@ from rdfm.cli.parameters import COMPLETE
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
+from charts import landing, with_charts
 from manual import contexts
 
 HERE = Path(__file__).resolve().parent
@@ -130,7 +131,14 @@ def main() -> int:
             stage(page, done)
     assets = PAGES / "assets"
     assets.mkdir()
-    shutil.copy(HERE / "iframe-worker.js", assets)
+    for name in ("iframe-worker.js", "accessible.css", "accessible.js"):
+        shutil.copy(HERE / name, assets)
+    performance = PAGES / "performance.md"
+    index = PAGES / "index.md"
+    text = performance.read_text("utf-8")
+    lists = index.read_text("utf-8").partition("\n## ")
+    index.write_text(landing(HERE / "landing.md", text) + "".join(lists[1:]), "utf-8")
+    performance.write_text(with_charts(text), "utf-8")
     os.environ["COLUMNS"] = "100"
     head = "# Commands\n\nThe help of every command, with all options.\n\n"
     (PAGES / COMMANDS).write_text(head + "\n".join(commands()), "utf-8")

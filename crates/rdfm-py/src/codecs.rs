@@ -115,6 +115,7 @@ impl Decoder {
     ///     UnknownFormatError: If no native format has that name.
     #[new]
     #[pyo3(signature = (format, options=None, /, *, parts="never", split=None, first_message_index=None, checks_marks=false, context_loader=None, skip_lines=false))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
     fn new(
         format: &str,
         options: Option<&Bound<'_, PyDict>>,

@@ -45,6 +45,7 @@ from rdfm.logs.input.splits import Split
 from rdfm.logs.journal import byte_count
 from rdfm.logs.notes import MAX_LISTED
 from rdfm.storage.addresses import redact_url
+from rdfm.storage.open_file import is_open_file, open_file_name, plain_path
 from rdfm.storage.paths import is_url
 from rdfm.storage.pipes import mark_pipes
 
@@ -346,7 +347,7 @@ class Driver:
             OptionError: If no format supports one of the options or its value.
             UnknownFormatError: If no format has that name.
         """
-        self._inputs = inputs
+        self._inputs = inputs = [plain_path(each, "rb") for each in inputs]
         self._settings = settings
         self.several = len(inputs) != 1 or is_folder_or_glob(inputs[0], settings.storage_options)
         self.opened: list[Input] = []
@@ -883,6 +884,8 @@ def _input_name(readable: Readable) -> str:
     if isinstance(readable, (str, os.PathLike)):
         path = os.fspath(readable)
         return redact_url(path) if is_url(path) else visible(path)
+    if is_open_file(readable):
+        return open_file_name(readable)
     return "bytes" if isinstance(readable, (bytes, bytearray, memoryview)) else "input"
 
 

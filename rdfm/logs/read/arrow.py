@@ -40,7 +40,11 @@ class TableForm(NamedTuple):
 
     @classmethod
     def from_options(
-        cls, rows: str, terms: str, columns: Sequence[str] | None, kind: str
+        cls,
+        rows: str,
+        terms: str,
+        columns: Sequence[str] | None = None,
+        kind: str = "messages",
     ) -> TableForm:
         """Create the form from the options of `open_log`.
 

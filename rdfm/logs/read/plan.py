@@ -72,7 +72,7 @@ def plan_splits(
         >>> [(split.start, split.stop, split.first_message_index) for split in splits[:2]]
         [(0, 900, 0), (900, 1800, 21)]
     """
-    form = TableForm.from_options(rows, "ntriples")
+    form = TableForm.from_options(rows, "ntriples", None, "messages")
     parts: Literal["always", "never"] = "always" if form.rows == "quads" else "never"
     settings = ReadSettings(format, options, compression, storage_options, parts=parts)
     return split_log(source, settings, split_bytes=split_bytes, count=count)

@@ -26,14 +26,22 @@ from rdfm.logs.input.driver import (
     Source,
     line_settings,
 )
-from rdfm.logs.input.inputs import Input, Readable
+from rdfm.logs.input.inputs import Input, Readable, input_list
 from rdfm.logs.input.splits import Split
 from rdfm.logs.kinds import check_kind, log_of_other_kind_error, unread_kind_error
 from rdfm.logs.read.arrow import TableForm, arrow_reader
 from rdfm.logs.read.frames import Tabular
 from rdfm.logs.reader_lock import LockedIterator, ReaderLock
 from rdfm.logs.stages.criteria import FilterStage, filter_values
-from rdfm.logs.stages.selection import parse_messages, select_slice, to_slice
+from rdfm.logs.stages.selection import (
+    count_messages,
+    parse_messages,
+    parse_sample,
+    random_share,
+    random_subset,
+    select_slice,
+    to_slice,
+)
 from rdfm.logs.stages.stage import SkipErrors, Stage, Tally, run_stages
 from rdfm.message import AnyBatch, Message
 
@@ -64,7 +72,7 @@ _EMPTY: dict[str, Callable[[], AnyBatch]] = {
 
 @overload
 def open_log(
-    source: Readable,
+    source: Readable | Sequence[Readable],
     format: str | None = None,
     *,
     kind: Literal["messages"] = "messages",
@@ -72,6 +80,8 @@ def open_log(
     split: Split | None = None,
     parts: bool = False,
     messages: str | int | None = None,
+    sample: str | int | None = None,
+    seed: int = 0,
     rows: Literal["messages", "quads"] = "messages",
     terms: Literal["ntriples", "structs"] = "ntriples",
     columns: Sequence[str] | None = None,
@@ -81,13 +91,15 @@ def open_log(
 ) -> LogReader[Message]: ...
 @overload
 def open_log(
-    source: Readable,
+    source: Readable | Sequence[Readable],
     format: str | None = None,
     *,
     kind: Literal["patches"],
     compression: str | None = None,
     parts: bool = False,
     messages: str | int | None = None,
+    sample: str | int | None = None,
+    seed: int = 0,
     terms: Literal["ntriples", "structs"] = "ntriples",
     columns: Sequence[str] | None = None,
     storage_options: Mapping[str, Any] | None = None,
@@ -96,19 +108,21 @@ def open_log(
 ) -> LogReader[Patch]: ...
 @overload
 def open_log(
-    source: Readable,
+    source: Readable | Sequence[Readable],
     format: str | None = None,
     *,
     kind: Literal["results"],
     compression: str | None = None,
     messages: str | int | None = None,
+    sample: str | int | None = None,
+    seed: int = 0,
     terms: Literal["ntriples", "structs"] = "ntriples",
     storage_options: Mapping[str, Any] | None = None,
     on_error: Literal["fail", "skip", "skip-line"] = "fail",
     **options: Unpack[ReadOptions],
 ) -> ResultReader: ...
 def open_log(
-    source: Readable,
+    source: Readable | Sequence[Readable],
     format: str | None = None,
     *,
     kind: Literal["messages", "patches", "results"] = "messages",
@@ -116,6 +130,8 @@ def open_log(
     split: Split | None = None,
     parts: bool = False,
     messages: str | int | None = None,
+    sample: str | int | None = None,
+    seed: int = 0,
     rows: Literal["messages", "quads"] = "messages",
     terms: Literal["ntriples", "structs"] = "ntriples",
     columns: Sequence[str] | None = None,
@@ -127,9 +143,9 @@ def open_log(
 
     Args:
         source: A path, a URL (`https://…`, `grpc://host:port/TOPIC`, and others that fsspec
-            supports), bytes, or a binary file object. Files of folders and globs are read in
+            supports), bytes, a binary file object or an `OpenFile` of fsspec. Files of folders and globs are read in
             natural order, members of archives in archive order. Names that begin with `_` or `.`
-            are skipped.
+            are skipped. A list of these is read in its order.
         format: The format of every file or member, such as "nq". Detected from the suffix, then
             the content, by default.
         kind: The kind of the log: "messages", "patches" or "results" (rows of SPARQL results).
@@ -140,6 +156,9 @@ def open_log(
         messages: The messages to read, counted from 0 over all inputs: a number ("5000"), or a
             slice as for lists ("100:200", "-10:", "::100"). Large N-Quads files are read from near
             the first selected message.
+        sample: A random sample of the messages: a share ("1%"), or a number of messages, for which
+            the log is read twice.
+        seed: Seed of the sample.
         rows: The content of a row if the log is read as a table, with `batches()` or as an Arrow
             stream: "messages" or "quads". With "quads", messages of any size are read in parts.
         terms: Representation of terms in a table: as canonical N-Triples, or as "structs" of kind,
@@ -202,19 +221,39 @@ def open_log(
         from rdfm.logs.read.results import ResultReader  # which imports this module
 
         reader = ResultReader
+    inputs = input_list(source)
+    if not inputs:
+        raise OptionError("no input is given")
+    if split is not None and len(inputs) > 1:
+        raise OptionError("a split is a part of a single log; read one log")
     handling = () if on_error == "fail" else (SkipErrors(),)
-    if messages is None:
-        return reader(Driver([source], settings), handling, table=table, kind=kind)
+    if messages is None and sample is None:
+        return reader(Driver(inputs, settings), handling, table=table, kind=kind)
+    selectors = {"messages": messages, "split": split, "sample": sample}
+    first, *others = (name for name, value in selectors.items() if value is not None)
+    if others:
+        raise OptionError(
+            f"{first} and {others[0]} both select a part of the log; use only one of them"
+        )
+    if sample is not None:
+        size = parse_sample(str(sample))
+        if isinstance(size, float):
+            selection = random_share(size, seed)
+        else:
+            count = count_messages(inputs, settings, (), skips=on_error != "fail")
+            selection = random_subset(size, count, seed)
+        if on_error != "fail":
+            selection.counts_skipped = False
+        return reader(Driver(inputs, settings), (*handling, selection), table=table, kind=kind)
     from rdfm.logs.read.seek import seek  # which imports this module
 
-    if split is not None:
-        raise OptionError("messages and split both select a part of the log; use only one of them")
-    chosen = parse_messages(messages)
-    split = seek(source, settings, to_slice(chosen), numbered=True)
-    first = 0 if split is None else split.first_message_index or 0
+    chosen = parse_messages(cast("str | int", messages))
+    if len(inputs) == 1:
+        split = seek(inputs[0], settings, to_slice(chosen), numbered=True)
+    index = 0 if split is None else split.first_message_index or 0
     settings = replace(settings, split=split)
-    stages = (*handling, select_slice(chosen, first=first))
-    return reader(Driver([source], settings), stages, table=table, kind=kind)
+    stages = (*handling, select_slice(chosen, first=index))
+    return reader(Driver(inputs, settings), stages, table=table, kind=kind)
 
 
 class LogReader(Tabular, Generic[M]):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 from rdfm._core import ArrowBatch, MessageBatch
 from rdfm.errors import OptionError
 from rdfm.logs.input.driver import Driver, ReadSettings
-from rdfm.logs.input.inputs import Readable, input_list
+from rdfm.logs.input.inputs import Readable, input_list, is_read_once
 from rdfm.logs.read.arrow import TableForm
 from rdfm.logs.read.frames import Tabular, require_package
 from rdfm.logs.read.reader import LogReader
@@ -108,12 +108,10 @@ class LogScan(Tabular):
             OptionError: If a criterion is invalid, or an input can be read only once.
         """
         for each in inputs:
-            if each == "-" or not isinstance(
-                each, (str, bytes, bytearray, memoryview, os.PathLike)
-            ):
-                name = "standard input" if each == "-" else f"a {type(each).__name__}"
+            if is_read_once(each):
+                name = each if isinstance(each, (str, os.PathLike)) else type(each).__name__
                 raise OptionError(
-                    f"{name} can be read only once, but a scan opens its log for each query; pass a path, a URL or bytes"
+                    f"{name} can be read only once, but a scan opens its log for each query; pass a file, a URL or bytes"
                 )
         if not inputs:
             raise OptionError("no input is given")

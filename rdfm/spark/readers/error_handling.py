@@ -65,6 +65,7 @@ class ErrorHandler:
         self._reading = reading
         self._path = path
         self._is_part = split is not None and not split.whole
+        self._has_lines = split is not None and split.has_lines
         self._rows = rows
         self.stages = (_LineStage(self._add_lines),) if reading.skip_lines else ()
         self._dropped = self._dropped_lines = 0
@@ -102,8 +103,8 @@ class ErrorHandler:
         limit = isinstance(error, LimitError)
         if limit and mode != "PERMISSIVE":
             raise _with_remedies(error)
-        if in_message and mode == "DROPMALFORMED":
-            error.reason += "; earlier rows of this message have been returned"
+        if mode == "DROPMALFORMED" and (in_message or self._has_lines):
+            error.reason += "; other rows of this message may have been returned"
             raise error
         if mode == "FAILFAST":
             if isinstance(error, UnsupportedError):

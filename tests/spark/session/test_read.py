@@ -951,10 +951,13 @@ def test_skipped_lines_do_not_limit_the_size_of_a_dump(tmp_path):
     }
     with pytest.raises(LimitError):
         read(path, **options)
-    assert len(read(path, skipLines="true", **options)) == 22_000
+    for split_bytes in ("64M", "10k"):
+        assert len(read(path, skipLines="true", splitBytes=split_bytes, **options)) == 22_000
     path.write_text(path.read_text() + "oops # @message\n")
-    with pytest.raises(DecodeError, match="earlier rows of this message have been returned"):
+    with pytest.raises(DecodeError, match="other rows of this message may have been returned"):
         read(path, skipLines="true", **options)
+    with pytest.raises(DecodeError, match="other rows of this message may have been returned"):
+        read(path, skipLines="true", splitBytes="10k", **options)
 
 
 def test_skipping_lines_needs_its_mode_and_formats(tmp_path):
