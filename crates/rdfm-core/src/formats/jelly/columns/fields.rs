@@ -301,7 +301,9 @@ impl Numbers {
             let piece = bytes.get(self.piece.clone()).unwrap_or_default();
             let short = piece.iter().position(|byte| *byte >= 0x80);
             let short = &piece[..short.unwrap_or(piece.len())];
-            short.iter().for_each(|byte| function(u32::from(*byte)));
+            for byte in short {
+                function(u32::from(*byte));
+            }
             self.piece.start += short.len();
             match self.long(bytes) {
                 Ok(Some(number)) => function(number),
