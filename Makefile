@@ -25,7 +25,7 @@ CARGO_FUZZ := fuzz/target/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites test-suites-rust test-suites-python lint fmt types bench bench-gains bench-growth bench-spark fuzz docs soak peers wheel site generate notices lock clean
+.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites test-suites-rust test-suites-python test-examples earl lint fmt types bench bench-gains bench-growth bench-spark fuzz docs soak peers wheel standalone checks site release generate notices lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -118,6 +118,13 @@ test-suites-rust:
 test-suites-python: build
 	$(PY) -m pytest --numprocesses=$(TEST_PROCESSES) -m 'suites and not peers'
 
+test-examples: build ## Run the programs in examples/
+	$(PY) -m pytest tests/examples tests/spark/session/test_example.py
+
+earl: export RDFM_SHARED := $(SUITES)
+earl: build ## Write EARL reports of the suites of Jelly-RDF and RDF Messages to build/earl
+	$(PY) tools/earl.py build/earl
+
 lint: .venv/.installed ## Check formatting, lints, imports and type names in both languages; warnings are errors
 	cargo fmt --all --check
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
@@ -180,6 +187,14 @@ build/tools/.installed: requirements-checks.lock .venv/.installed
 	@build/tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-checks.lock
 	@touch $@
 
+standalone: .venv/.installed ## Build the command as a folder that needs no Python, in dist, from the wheel there
+	@ls dist/rdfm-*.whl >/dev/null 2>&1 || $(MAKE) --no-print-directory wheel
+	$(PY) tools/standalone.py
+
+checks: build/tools/.installed ## Check the workflows, action.yml and the Dockerfile
+	build/tools/bin/zizmor --quiet --offline .github action.yml
+	build/tools/bin/hadolint Dockerfile
+
 site: build build/tools/.installed ## Build the site of the docs in build/site, which needs no server and no network
 	$(PY) tools/site/build.py
 
@@ -194,8 +209,11 @@ soak: build wheel ## Run the long tests: many more random tests, and writers kil
 peers: build ## Compare with programs that are not Python packages (JVM, Node)
 	RDFM_JSONLD_DOCUMENTS=10000 $(PY) -m pytest -m peers
 
-wheel: .venv/.installed ## Build the wheel for publication, check its size and contents, and test it outside the repository
+wheel: .venv/.installed ## Build the wheel for publication in dist, check its size and contents, and test it outside the repository
 	$(PY) tools/check_wheel.py
+
+release: .venv/.installed ## Commit and tag the release VERSION, such as 0.1.0; nothing is pushed
+	$(PY) tools/release.py '$(VERSION)'
 
 generate: build ## Write the files generated from declarations: types for editors, option tables
 	$(PY) tools/generate.py

@@ -22,6 +22,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from columns import LOGS as COLUMN_LOGS
+from columns import relative_sizes
 from generate import generate
 from jvm import jelly_jvm_rates
 from nanopubs import trusty_uris
@@ -393,6 +395,12 @@ def main() -> None:
         if pattern.search(name):
             results.append(run_single(measurement, *arguments))
             print_single(results[-1])
+    if pattern.search("size of jelly 1.2"):
+        for log in COLUMN_LOGS:
+            sizes = QUICK_SIZES if options.quick else SIZES
+            for result in relative_sizes(log, folder(options.quick), sizes[log]):
+                results.append(result)
+                print_single(result)
     for log, targets in (("osm", (2.5, 5)), ("iot", (3, 4.5))):
         if pattern.search("jelly-jvm"):
             for result in relative_to_jelly_jvm(log, targets, options.quick):

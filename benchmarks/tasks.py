@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import checking
+import columns
 import comparing
 import counting
 import distributions
@@ -26,6 +27,15 @@ def rdfm_read(log: str, folder: Path, messages: int) -> Work:
     data = sample(folder, log, 0 if log.endswith("jelly") else messages)
     format = log.rpartition(".")[2]
     return Work(lambda: sum(batch.quad_count for batch in batches(format, data)), len(data))
+
+
+def rdfm_read_skipping(log: str, folder: Path, messages: int) -> Work:
+    """Decodes bytes into batches, and would skip lines that are not statements."""
+    data = sample(folder, log, messages)
+    format = log.rpartition(".")[2]
+    return Work(
+        lambda: sum(batch.quad_count for batch in batches(format, data, skip_lines=True)), len(data)
+    )
 
 
 def rdfm_read_objects(log: str, folder: Path, messages: int) -> Work:
@@ -500,6 +510,15 @@ def rows() -> list[Row[Task]]:
             partial(rdfm_read, "osm.nq"),
             ("pyoxigraph", partial(oxigraph_read, "osm.nq")),
         ),
+        *(
+            Row(
+                f"nq read, batches ({log}), skipping lines",
+                partial(rdfm_read_skipping, f"{log}.nq"),
+                ("rdfm, without", partial(rdfm_read, f"{log}.nq")),
+                0.95,
+            )
+            for log in ("iot", "osm")
+        ),
         Row(
             "nq read, batches (iot), with rdflib",
             partial(rdfm_read, "iot.nq"),
@@ -542,6 +561,7 @@ def rows() -> list[Row[Task]]:
             ("rdflib", partial(rdflib_read, "nanopubs.trig")),
         ),
         *binary_rows(),
+        *columns.rows(),
         *document_rows(),
         *kinds.rows(),
         *comparing.rows(),

@@ -93,11 +93,16 @@ def sample(folder: Path, log: str, messages: int) -> bytes:
     return data
 
 
-def batches(format: str, data: bytes, *, parts: bool = False, **options: Any) -> Iterator[Any]:
-    """Decodes a log in memory, in pieces like a file. With `parts`, large messages are divided."""
+def batches(
+    format: str, data: bytes, *, parts: bool = False, skip_lines: bool = False, **options: Any
+) -> Iterator[Any]:
+    """Decodes a log in memory, in pieces like a file.
+
+    With `parts`, large messages are divided. `skip_lines` is for logs without invalid lines.
+    """
     from rdfm import formats
 
-    opening = formats.Opening("always" if parts else "never")
+    opening = formats.Opening("always" if parts else "never", skip_lines=skip_lines)
     decoder = formats.find(format).decoder(options, opening)
     view = memoryview(data)
     for start in range(0, len(data), PIECE_BYTES):

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from rdfm.analysis.diff import diff
     from rdfm.analysis.diff_result import LogDiff, MessageDiff
     from rdfm.analysis.finding import Finding
+    from rdfm.analysis.hash import MessageHash, MessageHashes, hash
     from rdfm.analysis.inspect import Inspection, inspect
     from rdfm.analysis.statistics import Statistics, statistics
     from rdfm.analysis.validate import Validation, validate
@@ -83,8 +84,11 @@ if TYPE_CHECKING:
     from rdfm.logs.read.plan import plan_splits
     from rdfm.logs.read.reader import LogReader, open_log
     from rdfm.logs.read.results import ResultReader
+    from rdfm.logs.read.scan import LogScan, scan
+    from rdfm.logs.read.scan_polars import scan_polars
     from rdfm.logs.write.writer import LogWriter, create_log
     from rdfm.message import Message, Operation, Patch, Row
+    from rdfm.sparql.entity_table import EntityTable, table
     from rdfm.sparql.query import ask, construct, query, select
     from rdfm.sparql.solutions import Solutions
 
@@ -94,6 +98,7 @@ __all__ = [
     "ConvertOptions",
     "DecodeError",
     "EncodeError",
+    "EntityTable",
     "FilterOptions",
     "Finding",
     "Inspection",
@@ -104,10 +109,13 @@ __all__ = [
     "LogBusyError",
     "LogDiff",
     "LogReader",
+    "LogScan",
     "LogWriter",
     "Message",
     "MessageBatch",
     "MessageDiff",
+    "MessageHash",
+    "MessageHashes",
     "MissingExtraError",
     "Operation",
     "OptionError",
@@ -143,15 +151,19 @@ __all__ = [
     "errors",
     "filter",
     "formats",
+    "hash",
     "inspect",
     "open_log",
     "parse_term",
     "plan_splits",
     "query",
     "regroup",
+    "scan",
+    "scan_polars",
     "select",
     "serve",
     "statistics",
+    "table",
     "validate",
 ]
 
@@ -191,6 +203,7 @@ _NAMES_BY_MODULE = {
     "analysis.diff": ["diff"],
     "analysis.diff_result": ["LogDiff", "MessageDiff"],
     "analysis.finding": ["Finding"],
+    "analysis.hash": ["MessageHash", "MessageHashes", "hash"],
     "analysis.inspect": ["Inspection", "inspect"],
     "analysis.statistics": ["Statistics", "statistics"],
     "analysis.validate": ["Validation", "validate"],
@@ -201,7 +214,10 @@ _NAMES_BY_MODULE = {
     "logs.read.plan": ["plan_splits"],
     "logs.read.reader": ["LogReader", "open_log"],
     "logs.read.results": ["ResultReader"],
+    "logs.read.scan": ["LogScan", "scan"],
+    "logs.read.scan_polars": ["scan_polars"],
     "logs.write.writer": ["LogWriter", "create_log"],
+    "sparql.entity_table": ["EntityTable", "table"],
     "sparql.query": ["ask", "construct", "query", "select"],
     "sparql.solutions": ["Solutions"],
     "message": ["Message", "Operation", "Patch", "Row"],

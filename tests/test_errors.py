@@ -186,7 +186,7 @@ def test_errors_have_builtin_bases():
         ),
         (
             Remedy("stage", "on_error", "skip", "leaves it out"),
-            'on_error="skip" (skip_message() of a log) leaves it out',
+            'on_error="skip" leaves it out',
             "--on-error skip leaves it out",
             '.option("mode", "DROPMALFORMED") leaves it out',
             'mode="DROPMALFORMED" leaves it out',

@@ -10,6 +10,7 @@ from rdfm import formats, regroup
 from rdfm.conversion.regroup import make_regrouper
 
 NQ = formats.find("nq")
+NANOPUB = "http://www.nanopub.org/nschema#"
 
 
 @pytest.mark.parametrize(
@@ -33,6 +34,37 @@ NQ = formats.find("nq")
 def test_invalid_groupings_are_rejected(grouping, text):
     with pytest.raises(rdfm.OptionError, match=re.escape(text)):
         make_regrouper(grouping)
+
+
+HEAD = f"""<x:np> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{NANOPUB}Nanopublication> <x:h> .
+<x:np> <{NANOPUB}hasAssertion> <x:a> <x:h> .
+"""
+STRAY = "<x:s> <x:p> <x:o> <x:other> ."
+
+
+@pytest.mark.parametrize(
+    ("quads", "reason"),
+    [
+        (f"{HEAD}{STRAY}", "the graph '<x:other>' is not the head of a nanopublication, and"),
+        (f"{STRAY}\n{HEAD}", "the graph '<x:other>' is not the head of a nanopublication, and"),
+        (f"{HEAD}<x:s> <x:p> <x:o> .", "a quad is in the default graph, expected the head"),
+        (f"{HEAD}<x:s> <x:p> <x:o> _:g .", "a quad is in a graph without an IRI, expected the"),
+        (f"{HEAD}# @message\n{STRAY}", r"names it (message 1)"),
+    ],
+)
+def test_quads_outside_of_nanopublications_are_an_error(quads, reason):
+    batch = NQ.decode(quads.encode())
+    with pytest.raises(rdfm.EncodeError, match=re.escape(reason)):
+        list(regroup([batch], "nanopub"))
+
+
+def test_the_memory_for_the_names_of_a_group_is_limited():
+    lines = "".join(f"<x:s> <x:p> _:node{number} .\n" for number in range(2000))
+    regrouper = make_regrouper("cbd", skolemize="x:y", parts=True, max_message_bytes=100_000)
+    regrouper.feed(NQ.decode(lines.encode()))
+    with pytest.raises(rdfm.EncodeError, match="a larger max_message_bytes allows it"):
+        while regrouper.next_batch() is not None:
+            pass
 
 
 def test_the_skolem_base_must_be_an_absolute_iri():

@@ -5,6 +5,7 @@ import pickle
 from itertools import pairwise
 
 import jelly_proto
+import pyarrow as pa
 import pytest
 
 import rdfm
@@ -235,6 +236,50 @@ def test_a_message_larger_than_splits_is_read_in_parts_by_one_split():
                 sizes += counts
     assert sizes == [20_000] + [1] * COUNT
     assert parts > 0
+
+
+PLAIN_LOG = "".join(f'_:b{n % 7} <http://ex/p> "{n}" .\r\n' for n in range(COUNT)).encode()
+
+
+def read_quads(source, splits, **options):
+    """Returns the quads of all splits: message index, terms."""
+    found = []
+    for split in splits:
+        with rdfm.open_log(source, split=split, rows="quads", **options) as log:
+            for batch in log.batches():
+                table = pa.record_batch(batch).to_pylist()
+                found += [(row["message_index"], row["subject"], row["object"]) for row in table]
+    return found
+
+
+@pytest.mark.parametrize("options", [{}, {"dialect": "plain"}, {"dialect": "comment"}])
+def test_a_plain_log_is_split_at_line_ends_for_quad_rows(tmp_path, options):
+    path = tmp_path / "dump.nq"
+    path.write_bytes(PLAIN_LOG)
+    splits = plan_splits(path, rows="quads", split_bytes=SPLIT_BYTES, count=True, **options)
+    assert len(splits) == round(path.stat().st_size / SPLIT_BYTES)
+    assert {split.first_message_index for split in splits} == {0}
+    expected = [(0, f"_:b{n % 7}", f'"{n}"') for n in range(COUNT)]
+    assert read_quads(path, pickle.loads(pickle.dumps(splits)), **options) == expected
+    assert [split.whole for split in plan_splits(path, split_bytes=SPLIT_BYTES)] == [True]
+
+
+def test_a_split_of_lines_rejects_delimiters(tmp_path):
+    path = tmp_path / "dump.nq"
+    for delimiter in (VERSION_LINE, b"MESSAGE\n", b"# @message\n"):
+        path.write_bytes(PLAIN_LOG * 50 + delimiter + PLAIN_LOG)
+        splits = plan_splits(path, rows="quads", split_bytes=100 * SPLIT_BYTES)
+        assert len(splits) > 1
+        with pytest.raises(UnsupportedError, match="read it in one piece") as caught:
+            read_quads(path, splits)
+        assert caught.value.byte_offset == 50 * len(PLAIN_LOG)
+    assert len(read_quads(path, splits, dialect="plain")) == 51 * COUNT
+
+
+def test_an_empty_log_has_one_split(tmp_path):
+    path = tmp_path / "dump.nq"
+    path.write_bytes(b"# comment\n" * 5000)
+    assert [s.whole for s in plan_splits(path, rows="quads", split_bytes=SPLIT_BYTES)] == [True]
 
 
 @pytest.fixture

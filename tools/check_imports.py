@@ -50,7 +50,7 @@ TEST = "#[cfg(test)]"
 OUTSIDE = re.compile(r"\b(?:pyo3|std::(?:fs|net|process|env))\b")
 PACKAGE = [
     {"errors", "_core"},
-    {"message"},
+    {"literals", "message"},
     {"storage", "compare"},
     {"interop", "formats"},
     {"logs"},
@@ -67,6 +67,7 @@ LOGS = [
         "counters",
         "journal",
         "kinds",
+        "notebook",
         "notes",
         "options",
         "positions",
@@ -84,11 +85,12 @@ SPARK = [
     {"schema", "spark_options", "versions"},
     {"compat", "spark_remedies", "terms"},
     {"paths", "workers"},
+    {"hadoop"},
     {"queries", "writers"},
     {"readers"},
     {"streams"},
     {"checks", "functions"},
-    {"resplitting"},
+    {"counting", "resplitting"},
     {"__init__"},
 ]
 # Modules that may import the package itself (`import rdfm`, `from rdfm import convert`): clients.

@@ -4,11 +4,12 @@ Within the checkout, Python would import the source folder. Only a wheel in a se
 run from another folder, behaves as it does for users. The check downloads nothing from a package
 index.
 
-An argument sets the cargo profile. The default is `wheel`, the profile of published wheels;
-`release` reuses an existing build.
+An argument sets the cargo profile. The default is `wheel`, the profile of published wheels, and
+copies the wheel to dist. `release` reuses an existing build.
 """
 
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+DIST = ROOT / "dist"
 MAX_BYTES = 8_000_000
 REQUIRED = (
     "rdfm/__init__.py",
@@ -60,6 +62,13 @@ def errors_of(wheel: Path) -> list[str]:
         names = archive.namelist()
         extension = archive.read("rdfm/_core.abi3.so")
     errors += [f"lacks {name}" for name in REQUIRED if name not in names]
+    share = ROOT / "wheel/data/share"
+    ours = {str(path.relative_to(share)) for path in share.rglob("*") if path.is_file()}
+    prefix = f"{'-'.join(wheel.name.split('-')[:2])}.data/data/share/"
+    installed = {name.removeprefix(prefix) for name in names if name.startswith(prefix)}
+    errors += [f"share differs: {name}" for name in sorted(ours ^ installed)]
+    if not any(".dist-info/sboms/" in name for name in names):
+        errors.append("lacks the list of crates (SBOM)")
     for text in ("LICENSE", "THIRD_PARTY_NOTICES.txt"):
         if not any(name.endswith(f".dist-info/licenses/{text}") for name in names):
             errors.append(f"lacks {text}")
@@ -91,12 +100,11 @@ def try_out(wheel: Path, folder: Path) -> None:
     )
     if not result.stdout.startswith(str(environment)):
         raise SystemExit(f"another package was imported: {result.stdout}")
-    log = ROOT / "spec-fixtures/nanopubs/log.trig"
-    rdfm = environment / "bin" / "rdfm"
-    subprocess.run([rdfm, "convert", "--quiet", log, "out.jelly"], **run)
-    subprocess.run([rdfm, "convert", "--quiet", "out.jelly", "out.nq"], **run)
-    if not (folder / "out.nq").stat().st_size:
-        raise SystemExit("the installed command wrote nothing")
+    for name in ("man/man1/rdfm-convert.1", "bash-completion/completions/rdfm"):
+        if not (environment / "share" / name).is_file():
+            raise SystemExit(f"the installed package lacks share/{name}")
+    variables["PATH"] = f"{environment / 'bin'}{os.pathsep}{variables.get('PATH', os.defpath)}"
+    subprocess.run(["sh", ROOT / "tools/try_installed.sh", ROOT], **run)
 
 
 def main() -> int:
@@ -109,6 +117,11 @@ def main() -> int:
         if not errors:
             try_out(wheel, folder)
             print(f"{wheel.name}: {wheel.stat().st_size} bytes, installs and runs")
+            if not sys.argv[1:]:
+                for old in DIST.glob("rdfm-*.whl"):
+                    old.unlink()
+                DIST.mkdir(exist_ok=True)
+                shutil.copy(wheel, DIST)
         return 1 if errors else 0
 
 

@@ -2,7 +2,8 @@
 
 Out: `rdfm/formats/options_generated.py`, `rdfm/formats/formats_generated.py`,
 `docs/options-generated.md`, the tables in `docs/spark-reference.md` and `docs/spark-streaming.md`,
-and `rdfm/live/descriptors_generated.py` from `proto`. With `--check`, nothing is written, and
+`rdfm/live/descriptors_generated.py` from `proto`, and the man pages and completion scripts in
+`wheel`. With `--check`, nothing is written, and
 the exit status is 1 if a file is out of date.
 """
 
@@ -19,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import click
+import manual
 from grpc_tools import protoc
 
 import rdfm
@@ -28,6 +30,7 @@ from rdfm.conversion.convert_options import STAGES
 from rdfm.conversion.filter import FILTER
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.logs.options import STAGE_OPTIONS
+from rdfm.logs.stages.criteria import FILTERING
 from rdfm.patch.patch_options import CHANGING, SHARED
 from rdfm.spark.spark_options import (
     FILE_SOURCE,
@@ -44,6 +47,7 @@ from rdfm.sparql.query_options import QUERYING
 ALSO_OF_FORMATS = {"namespaces", "options_from", "prefixes"}
 ROOT = Path(__file__).resolve().parent.parent
 PROTO = ROOT / "proto"
+SHARE = ROOT / "wheel/data/share"
 SPARK_PAGES = (ROOT / "docs/spark-reference.md", ROOT / "docs/spark-streaming.md")
 SPARK = {"reading": READING | FILES, "writing": WRITING | WRITE_ID, "streaming": STREAMING}
 SPECS = [format.spec for format in formats.built_in()]
@@ -103,7 +107,7 @@ def reserved_names() -> set[str]:
     }
     flags = {
         flag[2:].replace("-", "_")
-        for flag in options_of_command(click.Context(app))
+        for flag in options_of_command(click.Context(app, **app.context_settings))
         if flag[:2] == "--"
     }
     of_formats = {*options_of_side("read"), *options_of_side("write")}
@@ -145,6 +149,7 @@ def types() -> str:
         {name: type_of([option]) for name, option in options.items() if name not in conversion}
         for options in (STAGES, FILTER, SHARED)
     )
+    scanning = {option.name: type_of([option]) for option in FILTERING}
     classes = [
         typed("ReadOptions", "Reading options: the options of all decoders.", reads),
         typed("WriteOptions", "Writing options: the options of all encoders.", writes),
@@ -162,6 +167,12 @@ def types() -> str:
             "_BothOptions",
         ),
         typed(
+            "ScanOptions",
+            "The options of `scan`: the criteria of a filter, with the options of all decoders.",
+            scanning,
+            "ReadOptions",
+        ),
+        typed(
             "ChangeOptions",
             "The options of all functions of `rdfm.patch`, with those of their input and output formats.",
             changes,
@@ -174,7 +185,7 @@ def types() -> str:
         'Plug-ins have further options, which work in the same way.\n"""\n\n'
         "from __future__ import annotations\n\nimport os\nfrom collections.abc import Mapping\n"
         "from typing import Any, Literal, TypedDict\n\n"
-        '__all__ = ["RESERVED", "ChangeOptions", "ConvertOptions", "FilterOptions", "ReadOptions", "WriteOptions"]\n\n'
+        '__all__ = ["RESERVED", "ChangeOptions", "ConvertOptions", "FilterOptions", "ReadOptions", "ScanOptions", "WriteOptions"]\n\n'
         "# Names that options of plug-ins must not have, because functions and commands use them.\n"
         f'_NAMES = """\n{names}\n"""\nRESERVED = frozenset(_NAMES.split())\n\n\n'
         + "\n\n".join(classes)
@@ -461,15 +472,22 @@ def main() -> int:
         ROOT / "docs/options-generated.md": docs(),
         **{path: spark_page(path) for path in SPARK_PAGES},
         ROOT / "rdfm/live/descriptors_generated.py": formatted(descriptors()),
+        **{SHARE / name: text for name, text in manual.files().items()},
     }
+    superfluous = [path for path in SHARE.rglob("*.*") if path.is_file() and path not in files]
     outdated = [
         path for path, text in files.items() if not path.exists() or path.read_text("utf-8") != text
     ]
     if "--check" in sys.argv[1:]:
         for path in outdated:
             print(f"{path.relative_to(ROOT)} is outdated; run make generate")
-        return 1 if outdated else 0
+        for path in superfluous:
+            print(f"{path.relative_to(ROOT)} is not generated any more; run make generate")
+        return 1 if outdated or superfluous else 0
+    for path in superfluous:
+        path.unlink()
     for path in outdated:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(files[path], "utf-8")
         print(f"{path.relative_to(ROOT)} written")
     return 0

@@ -27,7 +27,7 @@ from rdfm.errors import OptionError, Remedy, spell_option
 from rdfm.formats import FormatSpec
 from rdfm.logs.input.driver import ReadSettings
 from rdfm.logs.input.inputs import Readable, is_read_once
-from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.progress import Progress, ProgressFunction, Reporter, total_bytes
 from rdfm.storage.pipes import mark_pipes
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def diff(
     format_b: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> LogDiff:
     r"""Compare two logs of the same kind message by message. Their formats may differ.
@@ -84,7 +84,7 @@ def diff(
         format_b: Format of the second log.
         compression: Compression of both logs, as in `open_log`.
         storage_options: Storage options of both logs, as in `open_log`.
-        progress: Called about ten times a second.
+        progress: True for a progress bar, or a function to call about ten times per second.
         **options: Options of the decoders. Each log uses the options that its format supports.
 
     Raises:
@@ -139,7 +139,7 @@ def compare(
     *,
     storage: tuple[str | None, Mapping[str, Any] | None] = (None, None),
     begin: Callable[[LogDiff], object] | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressFunction = None,
 ) -> LogDiff:
     """Compare two logs like `diff`, and report differences as they are found.
 
@@ -151,7 +151,7 @@ def compare(
         report: Called with each difference, up to the limit.
         storage: Compression of both logs, and storage options, as in `open_log`.
         begin: Called after both logs have been opened and found to be of the same kind.
-        progress: Called about ten times a second.
+        progress: True for a progress bar, or a function to call about ten times per second.
     """
     start = time.perf_counter()
     options = mark_pipes(options)

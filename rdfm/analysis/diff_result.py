@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rdfm.errors import Remedy
+from rdfm.logs.notebook import MAX_ROWS, html_fields, html_rows, summary_line
 
 __all__ = ["Kind", "LogDiff", "MessageDiff"]
 
@@ -135,6 +136,28 @@ class LogDiff:
     def __bool__(self) -> bool:
         """Return True, even if there are no differences. See `same`."""
         return True
+
+    def __repr__(self) -> str:
+        """Return a string such as `<LogDiff of a.nq and b.nq: 2 equal, 1 changed>`."""
+        names = ("equal", "changed", "only_a", "only_b", "undecided")
+        counts = [f"{getattr(self, name):,} {name}" for name in names if getattr(self, name)]
+        if self.head:
+            counts.append("other variables or answers")
+        return summary_line("LogDiff", (self.source_a, self.source_b), counts or ["no messages"])
+
+    def _repr_html_(self) -> str:
+        """HTML tables for notebooks: the counts, and the first differences."""
+        hidden = ("differences", "remedies")
+        counts = {name: value for name, value in vars(self).items() if name not in hidden}
+        tables = html_fields("LogDiff: the logs are the same" if self.same else "LogDiff", counts)
+        if not self.differences:
+            return tables
+        rows = [
+            (each.kind, each.message_index_a, each.message_index_b, each.removed, each.added)
+            for each in self.differences[:MAX_ROWS]
+        ]
+        columns = ("difference", "message of a", "message of b", "removed", "added")
+        return tables + html_rows("Differences", columns, rows, self.count + self.undecided)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as a dictionary that can be serialized as JSON."""

@@ -6,16 +6,24 @@ Cost: memory for one batch, and for the counts of at most 16,384 names (2 MiB) p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm._core import MessageBatch, NameListing, PatchBatch, PatchRules, ResultBatch
 from rdfm.errors import DecodeError, OptionError, RdfmError
 from rdfm.logs.counters import CounterRange
-from rdfm.logs.input.driver import Driver, ReadError, ReadSettings, SkippedData, Source
+from rdfm.logs.input.driver import (
+    Driver,
+    ReadError,
+    ReadSettings,
+    SkippedData,
+    SkippedLines,
+    Source,
+)
 from rdfm.logs.input.inputs import Input, Readable
-from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.progress import Progress, ProgressFunction, Reporter, total_bytes
+from rdfm.logs.notebook import html_fields, summary_line
 from rdfm.logs.notes import Notes
 
 if TYPE_CHECKING:
@@ -132,13 +140,30 @@ class Inspection:
         """Return the report as a dictionary that can be serialized as JSON."""
         return asdict(self)
 
+    def __repr__(self) -> str:
+        """Return a string such as `<Inspection of a.nq: nq, 3 messages, 5 quads>`."""
+        return summary_line(
+            "Inspection",
+            (self.source,),
+            (
+                self.format,
+                f"{self.messages:,} {'rows' if self.kind == 'results' else self.kind}",
+                f"{self.quads:,} quads" if self.kind != "results" else "",
+                "an error" if self.error else "",
+            ),
+        )
+
+    def _repr_html_(self) -> str:
+        """An HTML table for notebooks."""
+        return html_fields(f"Inspection of {self.source}", vars(self))
+
 
 def inspect(
     source: Readable,
     format: str | None = None,
     *,
     top: int = TOP,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> Inspection:
     """Read a log to its end, or to its first error, and summarize it.
@@ -149,7 +174,7 @@ def inspect(
             content.
         top: Number of names to return in each list: predicates, datatypes, metadata keys and header
             keys.
-        progress: Called about ten times a second.
+        progress: True for a progress bar, or a function to call about ten times per second.
         **options: Options of the decoder of the format.
 
     Raises:
@@ -189,7 +214,7 @@ def inspect(
                     format_names.setdefault(last.format.name)
                 if not driver.several:
                     report.source = last.name
-            if isinstance(item, SkippedData):
+            if isinstance(item, SkippedData | SkippedLines):
                 continue
             if logs == 1:
                 _set_header(report, item.header)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -25,9 +25,17 @@ from rdfm.errors import (
     spell_option,
     visible,
 )
-from rdfm.logs.input.driver import Driver, Item, ReadBatch, ReadError, ReadSettings, Source
+from rdfm.logs.input.driver import (
+    Driver,
+    Item,
+    ReadBatch,
+    ReadError,
+    ReadSettings,
+    SkippedLines,
+    Source,
+)
 from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob
-from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.progress import Progress, ProgressFunction, Reporter, total_bytes
 from rdfm.logs.journal import byte_count
 from rdfm.logs.positions import Lines
 from rdfm.message import AnyBatch
@@ -42,6 +50,8 @@ __all__ = [
 ]
 
 MAX_WARNINGS = 20
+# Findings that wait for others before them in the log.
+MAX_WAITING = 10_000
 
 
 def check_settings(
@@ -142,7 +152,7 @@ class LogCheck:
         strict: Whether warnings count as errors.
         max_errors: Number of errors after which the check stops.
         max_warnings: Number of warnings to return for each rule. Further warnings are only counted.
-        progress: Function to call about ten times per second.
+        progress: True for a progress bar, or a function to call about ten times per second.
     """
 
     _RULES: ClassVar[Mapping[str, Rule]] = READING_RULES
@@ -154,7 +164,7 @@ class LogCheck:
     strict: bool = False
     max_errors: int | None = None
     max_warnings: int = MAX_WARNINGS
-    progress: Callable[[Progress], None] | None = field(default=None, repr=False)
+    progress: ProgressFunction = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Initialize the counts."""
@@ -306,7 +316,9 @@ class LogCheck:
         try:
             for item in driver:
                 bytes_in = self._process_driver_item(item, bytes_in)
-                yield from self._take_findings()
+                # Skipped lines are sorted with the findings in their messages, which follow.
+                if not isinstance(item, SkippedLines) or len(self._new) >= MAX_WAITING:
+                    yield from self._take_findings()
         except (OSError, UnknownFormatError) as error:
             if isinstance(error, BrokenPipeError):
                 raise
@@ -365,6 +377,9 @@ class LogCheck:
         assert log is not None
         if isinstance(item, ReadError):
             self._report_decode_error(log, item)
+        elif isinstance(item, SkippedLines):
+            for error, _ in item.lines:
+                self._report_decode_error(log, ReadError(item.source, error, {}, True))
         elif isinstance(item, ReadBatch):
             self._process_item(log, item)
             if item.batch is not None and len(item.batch) and log.lines is not None:
@@ -427,9 +442,13 @@ class LogCheck:
         self._omit(rule, 1)
         return False
 
-    def _has_enough_errors(self) -> bool:
-        """Whether the number of errors has reached `max_errors`."""
-        new = sum(self.strict or finding.severity == "error" for finding in self._new)
+    def _has_enough_errors(self, message_index: int = sys.maxsize) -> bool:
+        """Whether the number of errors before a message has reached `max_errors`."""
+        new = sum(
+            (self.strict or finding.severity == "error")
+            and (finding.message_index is None or finding.message_index < message_index)
+            for finding in self._new
+        )
         return self.max_errors is not None and self.errors + new >= self.max_errors
 
     def _find_location(

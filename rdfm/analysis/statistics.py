@@ -8,7 +8,7 @@ Law: the division of messages into batches does not change any number.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -25,9 +25,16 @@ from rdfm.analysis.log_statistics import (
     Variable,
 )
 from rdfm.errors import DecodeError, OptionError, RdfmError
-from rdfm.logs.input.driver import Driver, ReadError, ReadSettings, SkippedData, Source
+from rdfm.logs.input.driver import (
+    Driver,
+    ReadError,
+    ReadSettings,
+    SkippedData,
+    SkippedLines,
+    Source,
+)
 from rdfm.logs.input.inputs import Readable
-from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.progress import Progress, ProgressFunction, Reporter, total_bytes
 from rdfm.logs.notes import Notes
 from rdfm.logs.read.read_ahead import read_ahead
 from rdfm.storage.paths import local_path
@@ -169,7 +176,7 @@ def statistics(
     checksum: bool = False,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> Statistics:
     """Read a log to its end, or to its first error, and return its statistics.
@@ -183,7 +190,7 @@ def statistics(
             time. Other sources do not have a checksum.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
-        progress: Called about ten times a second.
+        progress: True for a progress bar, or a function to call about ten times per second.
         **options: Options of the decoder of the format.
 
     Raises:
@@ -223,7 +230,7 @@ def statistics(
                 collector.start_log()
                 if last.input.rejection is None:
                     format_names.setdefault(last.format.name)
-            if isinstance(item, SkippedData):
+            if isinstance(item, SkippedData | SkippedLines):
                 continue
             notes.update(item.source, item.header.get("notes", ()))
             if isinstance(item, ReadError):

@@ -9,8 +9,8 @@ Law: an error ends an input only if the rest of it cannot be read, and never aff
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from rdfm._core import Checker, MessageBatch, PatchBatch, PatchRules
@@ -31,7 +31,7 @@ from rdfm.errors import (
 )
 from rdfm.logs.input.driver import ReadBatch, ReadError, ReadSettings, Source
 from rdfm.logs.input.inputs import Readable, input_list
-from rdfm.logs.input.progress import Progress
+from rdfm.logs.input.progress import ProgressFunction
 from rdfm.logs.positions import Lines
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ _PATCH_RULES: dict[str, tuple[str, Literal["error", "warning"]]] = {
     "chain": ("chain", "error"),
     "chain-of-logs": ("chain", "warning"),
 }
+_MAX_COLUMNS = 100
 # Formats whose logs can also be read as one dataset, by software that does not support messages.
 _ONE_DATASET = ("nt", "nq", "ttl", "trig")
 
@@ -64,13 +65,13 @@ def validate(
     shapes: Readable | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> Validation:
     r"""Check logs. Report every error, and data that is legal but suspicious.
 
-    After an error, reading continues with the next message in text formats with message
-    boundaries, and with the next log in other formats.
+    After an error, reading continues with the next line in N-Triples and N-Quads, with the next
+    message in other text formats with message boundaries, and with the next log in other formats.
 
     Args:
         inputs: One or more inputs that `open_log` accepts.
@@ -86,7 +87,7 @@ def validate(
             is the union of its graphs.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
-        progress: Called about ten times a second.
+        progress: True for a progress bar, or a function to call about ten times per second.
         **options: Options of the decoders. Each log uses the options that its format supports.
 
     Returns:
@@ -116,6 +117,7 @@ def validate(
         strict=len(input_items) == 1,
         checks_marks=True,
         reject_unreadable=True,
+        skip_lines=True,
     )
     check_settings(input_items, settings, max_errors, max_warnings, "validate")
     stream_options = None if options_from is None else read_stream_options(options_from)
@@ -149,6 +151,21 @@ def _folder_prefix(source: Source, settings: ReadSettings) -> str:
     return url.rpartition("/")[0] + "/" if url.startswith("file:") else ""
 
 
+@dataclass(frozen=True, slots=True)
+class JellyColumns:
+    """A log in Jelly 1.2, which stores statements by column.
+
+    Attributes:
+        source: The file, URL or member of an archive.
+        options: Its stream options, such as `{"stream_type": "MESSAGES"}`.
+        column_bytes: The size of each column, and of the lookup entries, in bytes.
+    """
+
+    source: str
+    options: Mapping[str, Any]
+    column_bytes: Mapping[str, int]
+
+
 @dataclass
 class _ValidatedLog(LogState):
     """State of the current log."""
@@ -158,6 +175,7 @@ class _ValidatedLog(LogState):
     warned: dict[str, int] = field(default_factory=dict)  # findings of the decoder, by rule
     joined: bool = False  # whether a note about joined logs was reported
     keys: int = 0
+    header: Mapping[str, Any] = field(default_factory=dict)  # the last one
 
 
 @dataclass
@@ -185,6 +203,7 @@ class Validation(LogCheck):
         self._counted: dict[str, int] = {}  # counts of the checker so far, by rule
         self._matched = False  # whether the stream options of any log were compared
         self._not_conforming = 0
+        self._columns: list[JellyColumns] = []
 
     @property
     def not_conforming(self) -> int:
@@ -192,11 +211,23 @@ class Validation(LogCheck):
         self._read()
         return self._not_conforming
 
+    @property
+    def columns(self) -> list[JellyColumns]:
+        """The stream options of the first 100 logs in Jelly 1.2, and the sizes of their columns."""
+        self._read()
+        return self._columns
+
     def summary(self) -> dict[str, Any]:
         """Return the counts as a dictionary that can be serialized as JSON."""
         fields = super().summary()
         stopped = fields.pop("stopped")
-        return {**fields, "not_conforming": self._not_conforming, "stopped": stopped}
+        columns = [asdict(log) for log in self._columns]
+        return {
+            **fields,
+            "not_conforming": self._not_conforming,
+            **({"columns": columns} if columns else {}),
+            "stopped": stopped,
+        }
 
     # --- reading ---
 
@@ -210,6 +241,14 @@ class Validation(LogCheck):
         assert isinstance(log, _ValidatedLog)
         if log.keys > 1:
             self._omit("key-without-iri", log.keys - 1)
+        if "column_bytes" in log.header and len(self._columns) < _MAX_COLUMNS:
+            options = {
+                name: value
+                for name, value in log.header["options"].items()
+                if value not in (None, "")
+            }
+            sizes = dict(log.header["column_bytes"])
+            self._columns.append(JellyColumns(log.source.name, options, sizes))
 
     def _end(self) -> None:
         """Check that the stream options of at least one log were compared.
@@ -226,11 +265,13 @@ class Validation(LogCheck):
     def _report_decode_error(self, log: LogState, item: ReadError) -> None:
         assert isinstance(log, _ValidatedLog)
         self._patch_rules.skip()
+        log.header = item.header
         self._compare_options(log, item.header)
         super()._report_decode_error(log, item)
 
     def _process_item(self, log: LogState, item: ReadBatch) -> None:
         assert isinstance(log, _ValidatedLog)
+        log.header = item.header
         self._compare_options(log, item.header)
         super()._process_item(log, item)
         self._check_header(log, item)
@@ -357,9 +398,9 @@ class Validation(LogCheck):
             )
         assert self.shapes is not None
         for number, message in enumerate(batch):
-            if self._has_enough_errors():
-                break
             index, byte_offset = batch.message_index(number), batch.byte_offset(number)
+            if self._has_enough_errors(index):
+                break
             stop = next_message_offset(batch, index)
             try:
                 results = self.shapes.results(message)

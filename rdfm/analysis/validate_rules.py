@@ -37,6 +37,7 @@ RULES: dict[str, Rule] = {
     "wrong-mark": Rule(
         "warning", "A Jelly frame has a restart mark, but depends on earlier frames."
     ),
+    "open-end": Rule("warning", "A log in Jelly 1.2 ends before the length of its last message."),
     "unknown-field": Rule(
         "warning", "A log in a binary format has fields that rdfm does not know, and skips."
     ),

@@ -77,6 +77,7 @@ def _describe(row: dict[str, Any], spec: FormatSpec) -> None:
         ("Writes", _yes_or_no(row["writes"])),
         *((name.replace("_", " ").capitalize(), _cell(of)) for name, of in row["carries"].items()),
         ("Resumes after errors", _yes_or_no(row["resumable"])),
+        ("Skips lines", _yes_or_no(row["skips_lines"])),
         ("Can be split", _yes_or_no(row["splittable"])),
     ]
     _print_table([(f"{heading}:", value or "none") for heading, value in facts])
@@ -124,6 +125,7 @@ def _create_row(format: Any) -> dict[str, Any]:
         "aliases": list(spec.aliases),
         "carries": dict(spec.carries),
         "resumable": spec.resumable,
+        "skips_lines": spec.skips_lines,
         "splittable": spec.splittable,
         "reading_options": sorted(spec.options("read")),
         "writing_options": sorted(spec.options("write")),

@@ -17,14 +17,20 @@ from rdfm.cli.stdio import (
     size_text,
 )
 
-__all__ = ["print_dropped", "print_notes", "print_skipped", "print_summary"]
+__all__ = [
+    "print_dropped",
+    "print_notes",
+    "print_skipped",
+    "print_summary",
+    "skipped_lines_text",
+]
 
 
 def print_skipped(summary: Any) -> None:
     """Print the skipped errors and the abandoned inputs."""
     for error in summary.errors:
         click.echo(f"rdfm: skipped: {escape_controls(error)}", err=True)
-    if (more := summary.skipped - len(summary.errors)) > 0:
+    if (more := summary.skipped + summary.skipped_lines - len(summary.errors)) > 0:
         # Skipped errors without text are about ill-typed values.
         what = (
             f"and {more:,} more" if summary.errors else f"{plural(more, 'value')}, replaced by null"
@@ -36,6 +42,12 @@ def print_skipped(summary: Any) -> None:
             "because its format does not support resuming",
             err=True,
         )
+
+
+def skipped_lines_text(counts: Any) -> str:
+    """Return text such as `3 lines skipped in 2 messages`, for a summary or a `Tally`."""
+    where = f" in {plural(counts.line_messages, 'message')}" if counts.line_messages else ""
+    return f"{plural(counts.skipped_lines, 'line')} skipped{where}"
 
 
 def print_notes(notes: Iterable[str]) -> None:
@@ -71,6 +83,8 @@ def print_summary(summary: Any, quiet: bool) -> None:
     )
     if summary.skipped:
         line += f", {plural(summary.skipped, 'error')} skipped"
+    if summary.skipped_lines:
+        line += f", {skipped_lines_text(summary)}"
     click.echo(f"rdfm: {line}", err=True)
     print_dropped(summary)
     print_notes(summary.notes)

@@ -22,6 +22,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _FIRST = (
     "Criteria",
     "Query",
+    "Table",
     "Changes",
     "Comparison",
     "Checks",

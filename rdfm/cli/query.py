@@ -111,7 +111,7 @@ def _write(log_query: LogQuery, output: str, options: dict[str, Any], quiet: boo
         if bar is not None:
             bar.close()
     print_summary(query_output.summary, quiet)
-    _print_hint(query_output.hint, quiet)
+    print_hint(query_output.hint, quiet)
 
 
 def _print_answer(log_query: LogQuery, quiet: bool) -> None:
@@ -152,7 +152,7 @@ def _close_bar_at_end(bar: Bar | None, results: Iterable[Any]) -> Iterator[Any]:
 
 def _show(log_query: LogQuery, quiet: bool) -> None:
     """Print rows as a table."""
-    from rdfm.cli.table import TerminalTable
+    from rdfm.cli.terminal_table import TerminalTable
 
     bar = _create_bar(quiet)
     stream = log_query.stream(bar)
@@ -174,22 +174,23 @@ def _print_end(
     log_query: LogQuery, stream: QueryStream, quiet: bool, rows: int | None = None
 ) -> None:
     """Print the skipped errors, the number of rows, notes, and a hint to standard error."""
-    from rdfm.cli.losses import print_notes
+    from rdfm.cli.losses import print_notes, skipped_lines_text
     from rdfm.cli.stdio import escape_controls, plural
 
     tally = stream.tally
     for text in tally.errors:
         click.echo(f"rdfm: skipped: {escape_controls(text)}", err=True)
-    if tally.skipped > len(tally.errors):
-        more = tally.skipped - len(tally.errors)
+    if (more := tally.skipped + tally.skipped_lines - len(tally.errors)) > 0:
         click.echo(f"rdfm: skipped: and {more:,} more", err=True)
     if rows is not None and not quiet:
         click.echo(f"rdfm: {plural(rows, 'row')}", err=True)
-    print_notes(() if quiet else stream.driver.notes())
-    _print_hint(log_query.hint(stream.querying), quiet)
+    if tally.skipped_lines and not quiet:
+        click.echo(f"rdfm: {skipped_lines_text(tally)}", err=True)
+    print_notes(() if quiet else (*stream.driver.notes(), *tally.notes()))
+    print_hint(log_query.hint(stream.querying), quiet)
 
 
-def _print_hint(hint: Remedy | None, quiet: bool) -> None:
+def print_hint(hint: Remedy | None, quiet: bool) -> None:
     """Print a note about an option that may be missing."""
     if hint is not None and not quiet:
         click.echo(

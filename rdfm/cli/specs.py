@@ -37,7 +37,7 @@ __all__ = ["SpecCommand", "help_text", "make_option", "select_given"]
 _PARAMETERS = "rdfm.cli.parameters"
 _SIDED = "rdfm.cli.sided"
 # Option groups that only the complete help shows.
-_RARE_GROUPS = ("Live streams",)
+_RARE_GROUPS = ("Live streams", "Skipped data")
 
 
 class SpecCommand(GroupedCommand):

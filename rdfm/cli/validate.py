@@ -39,8 +39,8 @@ def command(
     """Check each INPUT: report every error with its position, and warn about suspicious data.
 
     INPUT is a file, folder, glob, tar archive, URL, or - for standard input. After an error,
-    checking continues with the next message if the format supports this, as N-Quads and TriG do,
-    and otherwise with the next input. Findings are printed to standard output in the form
+    checking continues with the next line in N-Triples and N-Quads, with the next message if the
+    format supports this, as TriG does, and otherwise with the next input. Findings are printed to standard output in the form
     FILE:LINE:COLUMN: error: TEXT (message 3) [RULE].
     """
     from rdfm.analysis.analysis_options import VALIDATE
@@ -54,8 +54,24 @@ def command(
         output=output,
         as_json=as_json,
         quiet=quiet,
-        count_suffix=_conformance,
+        count_suffix=_details,
     )
+
+
+def _details(log_check: Validation) -> str:
+    return _conformance(log_check) + _columns(log_check)
+
+
+def _columns(log_check: Validation) -> str:
+    """Return text with the stream options and sizes of a log in Jelly 1.2, if it is the only log."""
+    from rdfm.cli.stdio import escape_controls, size_text
+
+    if len(log_check.columns) != 1 or log_check.logs != 1:
+        return ""
+    (log,) = log_check.columns
+    options = ", ".join(f"{name} {value}" for name, value in log.options.items())
+    sizes = ", ".join(f"{name} {size_text(count)}" for name, count in log.column_bytes.items())
+    return f"; {escape_controls(options)}; {sizes}"
 
 
 def _conformance(log_check: Validation) -> str:

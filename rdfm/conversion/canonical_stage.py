@@ -1,23 +1,34 @@
-"""Stages that need the canonical form of messages: canonical output, and distinct messages.
+"""Stages that need the canonical form of messages: canonical output, distinct messages and hashes.
 
-In: complete messages. Out: messages. Cost: see `rdfm.compare.canonical`.
+In: complete messages. Out: messages or hashes. Cost: see `rdfm.compare.canonical`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from rdfm._core import MessageBatch, SeenMessages, canonicalize
+from rdfm._core import MessageBatch, SeenMessages, canonical_hashes, canonicalize
 from rdfm.compare.canonical import MAX_STEPS
 from rdfm.errors import EncodeError, LimitError, OptionError, spell_option
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.logs.input.driver import NOTHING_DROPPED, ReadBatch
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.options import declare
+from rdfm.logs.read.rows import ComputedBatch
 from rdfm.logs.stages.stage import Stage
 
-__all__ = ["CANONICAL", "STEPS", "Canonical", "Distinct", "canonical_stages"]
+__all__ = [
+    "CANONICAL",
+    "HASH_BYTES",
+    "STEPS",
+    "Canonical",
+    "Distinct",
+    "HashBatch",
+    "Hashes",
+    "canonical_stages",
+]
 
 _MESSAGES = "Messages"
 
@@ -47,19 +58,21 @@ CANONICAL = declare(
     ),
     STEPS,
 )
+# Size of a hash (SHA-256).
+HASH_BYTES = 32
 # Formats in which the canonical form is defined.
 _FORMATS = ("nt", "nq")
 
 
 def canonical_stages(
-    stages: Mapping[str, Any], format: FormatSpec, writes: Mapping[str, Any]
+    stages: Mapping[str, Any], format: FormatSpec, writes: dict[str, Any]
 ) -> tuple[Stage, ...]:
     """Return the stages for distinct and canonical messages, as far as they are requested.
 
     Args:
         stages: Options of the stages, as values.
         format: Format of the output.
-        writes: Options of the output, as given.
+        writes: Options of the output, as given. Receives the dialect of canonical output.
 
     Raises:
         OptionError: If an option conflicts with another one or with the format.
@@ -82,11 +95,13 @@ def canonical_stages(
             raise OptionError(
                 f"{spell_option('canonical', 'true')} needs N-Triples or N-Quads as output, not {format.title}"
             )
-        for name in ("flat", "merge_graphs"):
+        for name in ("flat", "merge_graphs", "rdf_star_syntax"):
             if name in writes and format.options("write")[name].value(writes[name]):
                 raise OptionError(
-                    f"{spell_option('canonical', 'true')} cannot be combined with {spell_option(name, 'true', 'write')}, which changes labels or graphs"
+                    f"{spell_option('canonical', 'true')} cannot be combined with {spell_option(name, 'true', 'write')}, which changes labels, graphs or terms"
                 )
+        # The input may be in the directive dialect, whose first line is not canonical.
+        writes.setdefault("dialect", "comment")
     first = () if by is None else (Distinct(by, max_steps),)
     return (*first, Canonical(max_steps)) if is_canonical else first
 
@@ -142,6 +157,63 @@ class Distinct(Stage):
     def dropped(self) -> dict[str, int]:
         """Return the number of repeated messages."""
         return {"repeated messages": self._repeated}
+
+
+@dataclass(frozen=True, slots=True)
+class HashBatch(ComputedBatch):
+    """Hashes of consecutive messages.
+
+    Attributes:
+        hashes: The hashes, one after the other.
+        batch: A batch that begins with these messages.
+        source: Name of the log.
+    """
+
+    hashes: bytes
+    batch: MessageBatch
+    source: str
+
+    def __len__(self) -> int:
+        """Number of hashes."""
+        return len(self.hashes) // HASH_BYTES
+
+    @property
+    def memory_bytes(self) -> int:
+        """Size of the hashes and the messages in bytes."""
+        return len(self.hashes) + self.batch.memory_bytes
+
+    def rows(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the index of each message in its log, and its hash."""
+        for position in range(len(self)):
+            start = position * HASH_BYTES
+            yield (
+                self.batch.message_index(position),
+                self.hashes[start : start + HASH_BYTES],
+            )
+
+
+class Hashes(Stage):
+    """Computes the canonical hash of each message."""
+
+    kind = "results"
+    is_slow = True
+
+    def __init__(self, max_steps: int) -> None:
+        """Initialize with the maximum work for each message."""
+        self._max_steps = max_steps
+
+    def process_batch(self, item: ReadBatch) -> Iterator[ReadBatch]:
+        """Yield the hashes of the messages.
+
+        Raises:
+            EncodeError, LimitError: If a message has no canonical form.
+            OptionError: If the batch contains patches or results.
+        """
+        messages = _messages(item)
+        hashes, error = canonical_hashes(messages, max_steps=self._max_steps)
+        batch: Any = HashBatch(hashes, messages, item.source.name)
+        yield item._replace(batch=batch)
+        _raise(item, error)
 
 
 def _messages(item: ReadBatch) -> MessageBatch:

@@ -5,7 +5,7 @@ In: logs in any format. Out: one log in another format, and a `ConversionSummary
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm import formats
@@ -14,13 +14,14 @@ from rdfm.conversion.convert_options import STAGES, input_formats, live_options,
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.regroup import DefaultGraph, Regrouping, make_regrouper
 from rdfm.conversion.selection_plan import select
+from rdfm.conversion.skipping import check_skipping
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.target import Target
 from rdfm.errors import OptionError, spell_option
 from rdfm.formats import OptionSpec
-from rdfm.logs.input.driver import Driver, ReadSettings
+from rdfm.logs.input.driver import Driver, ReadSettings, line_settings
 from rdfm.logs.input.inputs import Readable, input_list, is_folder_or_glob
-from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.progress import ProgressFunction, Reporter, total_bytes
 from rdfm.logs.stages.criteria import FILTERING, FilterStage
 from rdfm.logs.write.append import AppendSettings
 from rdfm.logs.write.keyed import SplitBy
@@ -47,7 +48,7 @@ def convert(
     inputs: Readable | Sequence[Readable],
     output: Writable,
     *,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ConvertOptions],
 ) -> ConversionSummary:
     """Convert logs to one log in another format, or to a folder or archive of logs.
@@ -62,7 +63,7 @@ def convert(
         output: A path, or a binary file object. A folder (`out/`) gets one file per message, or
             files of several messages with `split_messages` or `split_bytes`. A tar archive
             (`out.tar.gz`) gets one member per message.
-        progress: Function to call about ten times per second.
+        progress: True for a progress bar, or a function to call about ten times per second.
         **options: Options of the formats (`rdfm.formats.find(name).spec`) and of the conversion,
             as values or as text. `from_NAME` applies to the input and `to_NAME` to the output.
             `NAME` applies to the side that has the option. If both sides have it, `NAME` is
@@ -72,8 +73,9 @@ def convert(
               by default.
             - message_per_file: Read each input as one message, even if it is empty.
             - group_by: Regroup the quads into other messages: "subject" or "graph" (consecutive
-              quads with the same subject or graph), "count=N" (N quads each), "bytes=N" (N bytes of
-              terms each), or "all".
+              quads with the same subject or graph), "cbd" (concise bounded descriptions), "nanopub"
+              (nanopublications), "count=N" (N quads each), "bytes=N" (N bytes of terms each), or
+              "all".
             - skolemize: IRI. Replaces blank nodes with IRIs that begin with this IRI and
               `/.well-known/genid/`.
             - default_graph_as: IRI of a graph that gets the quads of the default graph.
@@ -87,7 +89,13 @@ def convert(
             - skip, take: Number of messages to skip at the start, and maximum number to write.
             - sample, seed: Random sample: a share of the messages ("1%"), or a number ("500"; reads
               the inputs twice). The seed is a number; the same seed draws the same sample.
-            - on_error: "fail", or "skip" to omit invalid data. Exceeding a limit still fails.
+            - on_error: "fail"; "skip" to omit messages with invalid data; or, for N-Triples and
+              N-Quads, "skip-line" to omit only lines that are not statements. Exceeding a limit
+              still fails.
+            - max_errors: Number of skipped lines and messages at which the conversion fails.
+            - rejects: Path of a file for the skipped lines, or with "skip" messages, each after a
+              comment with its error. The file appears when the conversion is complete, or fails at
+              `max_errors`. Only for N-Triples and N-Quads.
             - keep_partial: On error, keep the output written so far as `NAME.partial`
               (`NAME.partial.1` and so on if that exists).
             - split_messages, split_bytes: Maximum number of messages in each file of a folder, and
@@ -172,6 +180,7 @@ def plan(
     cores = min(usable_cores(), MAX_JOBS)
     # Reading, decoding, encoding and writing have one thread each, which keeps two cores busy.
     jobs = stages.get("jobs") or max(cores // 2, 1)
+    check_skipping(inputs, output, stages)
     shape = OutputShape(
         output,
         stages.get("compression"),
@@ -198,25 +207,27 @@ def plan(
     if "prefixes" in stages and "prefixes" in target_format.spec.options("write"):
         options_by_component.writes["prefixes"] = stages["prefixes"]
     filtering = (FilterStage(stages),) if filters else ()
-    target = Target(output, target_format, options_by_component.writes, shape)
     canonical = canonical_stages(stages, target_format.spec, options_by_component.writes)
-    # A filter and a canonical form need the complete message.
-    needs_messages = filters or bool(canonical)
+    target = Target(output, target_format, options_by_component.writes, shape)
+    # Most filters and a canonical form need the complete message.
+    needs_messages = not all(stage.accepts_parts for stage in filtering) or bool(canonical)
     group_by = stages.get("group_by") or "message"
     is_regrouped = group_by != "message"
     stays_flat = (
         target.may_stay_flat
         and not needs_messages
+        and not filters
         and not is_regrouped
         and len(inputs) == 1
         and not is_folder_or_glob(inputs[0])
         and reads.get("joins") != "new"  # the input may be several logs of one message
     )
     # Written parts cannot be removed if their message turns out to be invalid. Therefore, each
-    # message is buffered completely if errors are skipped.
-    skip_errors = stages.get("on_error") == "skip"
+    # message is buffered completely if messages are skipped.
+    on_error = stages.get("on_error", "fail")
+    skips_messages = on_error == "skip"
     accepts_parts = (target.accepts_parts and not needs_messages) or is_regrouped
-    buffers_messages = accepts_parts and skip_errors
+    buffers_messages = accepts_parts and skips_messages
 
     skolemizes = stages.get("skolemize") is not None
     # The index of a message in the log identifies its blank nodes, so it must be known.
@@ -249,7 +260,7 @@ def plan(
         options=reads,
         storage_options=None if is_live(output) else live_settings,
         parts="never"
-        if skip_errors
+        if skips_messages
         else "always"
         if accepts_parts
         else "frames"
@@ -258,6 +269,7 @@ def plan(
         message_per_file=stages.get("message_per_file", False),
         needs_logs=True,
         hints={**options_by_component.hints, **({"generalized": True} if is_generalized else {})},
+        **line_settings(on_error, rejects="rejects" in stages),
     )
     graph = stages.get("default_graph_as")
     renaming = () if graph is None else (DefaultGraph(graph),)
@@ -277,7 +289,9 @@ def plan(
         target=target,
         shape=shape,
         from_format=stages.get("from_format"),
-        skip_errors=skip_errors,
+        on_error=on_error,
+        max_errors=stages.get("max_errors"),
+        rejects=stages.get("rejects"),
         keep_partial=stages.get("keep_partial", False),
         stays_flat=stays_flat,
         buffers_messages=buffers_messages,

@@ -16,6 +16,7 @@ from typing import Any
 from rdfm import formats
 from rdfm.conversion.canonical_stage import CANONICAL
 from rdfm.conversion.regroup import REGROUPING
+from rdfm.conversion.skipping import SKIPPING
 from rdfm.errors import OptionError, Remedy, spell_option
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.spec import join_words, requires_side
@@ -40,6 +41,7 @@ STAGES: dict[str, OptionSpec] = {
     option.name: option
     for option in (
         *READING,
+        *SKIPPING,
         *LIVE,
         *WRITING,
         *SPLITTING,

@@ -23,6 +23,7 @@ from rdfm._core import MessageBatch
 from rdfm.conversion import interruption
 from rdfm.conversion.encoding import Encoding
 from rdfm.conversion.interruption import Interrupted
+from rdfm.conversion.skipping import Skipping
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.target import Target, describe_source
 from rdfm.errors import EncodeError, RdfmError
@@ -77,7 +78,9 @@ class ConversionPlan(NamedTuple):
         target: The format of the output, with its options.
         shape: Form of the output, such as a log, a folder or an archive.
         from_format: Name of the format of all inputs, if given.
-        skip_errors: Whether invalid data is skipped.
+        on_error: The handling of invalid data: "fail", "skip" or "skip-line".
+        max_errors: Number of skipped lines and messages at which the conversion fails.
+        rejects: Path of the file for skipped data.
         keep_partial: Whether to keep the output written before an error.
         stays_flat: Whether a log of one message in many frames may keep that form.
         buffers_messages: Whether messages that could be processed in parts are buffered completely
@@ -93,7 +96,9 @@ class ConversionPlan(NamedTuple):
     target: Target
     shape: OutputShape
     from_format: str | None
-    skip_errors: bool = False
+    on_error: str = "fail"
+    max_errors: int | None = None
+    rejects: str | None = None
     keep_partial: bool = False
     stays_flat: bool = False
     buffers_messages: bool = False
@@ -109,7 +114,9 @@ class Pipeline:
         self._plan = plan
         self._report = report
         # Only the calling thread, which runs the stages and encodes, uses the following attributes.
-        self._stages = Stages(plan.stages)
+        self._tally = Tally()
+        self._skipping = Skipping(self._tally, plan.max_errors, plan.rejects)
+        self._stages = Stages((self._skipping, *plan.stages))
         self._kind = self._stages.kind or plan.target.format.spec.kinds[0]  # of the output
         self._bytes_done = self._messages = self._quads = 0  # encoded so far
         self._bytes_read = 0  # input bytes up to the last item
@@ -118,7 +125,6 @@ class Pipeline:
         self._counters = CounterRange()
         self._put_progress = Progress(bytes_total=plan.bytes_total)
         self._first: ReadBatch | None = None
-        self._tally = Tally()
         self._notes = Notes()
         self._encoder: Encoding | None = None
         self._read_all = False
@@ -131,6 +137,10 @@ class Pipeline:
         Raises:
             RdfmError, OSError: As in `convert`.
         """
+        with self._skipping:
+            return self._run()
+
+    def _run(self) -> ConversionSummary:
         start = time.perf_counter()
         process = os.getpid()
         driver = self._plan.driver
@@ -204,10 +214,13 @@ class Pipeline:
             dropped=self._dropped_counts(encoder),
             dropped_key=tally.dropped_key,
             skipped=tally.skipped,
+            skipped_lines=tally.skipped_lines,
+            line_messages=tally.line_messages,
             errors=tuple(tally.errors),
             abandoned=tuple(tally.abandoned),
             notes=(
                 *self._input_notes(),
+                *tally.notes(),
                 *encoder.notes(),
                 *self._plan.shape.notes(self._plan.target.format),
             ),
@@ -232,8 +245,13 @@ class Pipeline:
 
     def _decode(self, pieces: Iterable[Piece]) -> Iterator[tuple[list[Item], int]]:
         """Yield decoded items. Errors are raised or skipped after the items that precede them."""
-        policy = SkipErrors(skip=self._plan.skip_errors, explain=self._explain)
-        for items in self._plan.driver.decode(pieces):
+        plan = self._plan
+        policy = SkipErrors(
+            skip=plan.on_error != "fail",
+            explain=self._explain,
+            keeps_data=plan.rejects is not None,
+        )
+        for items in plan.driver.decode(pieces):
             decoded: list[Item] = []
             try:
                 for item in items:
@@ -252,7 +270,7 @@ class Pipeline:
         plan = self._plan
         flat = failure.header.get("frames") == "flat"
         stays_flat = flat and plan.stays_flat and not failure.source.member
-        buffers_messages = plan.buffers_messages or (stays_flat and plan.skip_errors)
+        buffers_messages = plan.buffers_messages or (stays_flat and plan.on_error == "skip")
         remedies.add(failure.error, plan.target.format.spec, buffers_messages=buffers_messages)
 
     # --- stages and encoding, on the calling thread ---

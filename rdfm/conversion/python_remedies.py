@@ -61,9 +61,8 @@ def render_for_python(remedy: Remedy) -> str:
     option = find_option(remedy)
     if option is None:
         return as_keyword(remedy.option, remedy.values)
-    where = f"{option.name} in convert" if option.keyword else option.instead
     keyword = as_keyword(option.keyword or option.name, remedy.values, option.placeholder)
-    return f"{keyword} ({where})" if where else keyword
+    return f"{keyword} ({option.name} in convert)" if option.keyword else keyword
 
 
 def as_keyword(name: str, values: list[str], placeholder: str = "") -> str:

@@ -24,14 +24,14 @@ from rdfm.logs.stages.stage import Stage
 __all__ = ["REGROUPING", "DefaultGraph", "Regrouping", "make_regrouper", "regroup"]
 
 _MESSAGES = "Messages"
-_WITHOUT_NUMBER = ("message", "subject", "graph", "all")
+_WITHOUT_NUMBER = ("message", "subject", "graph", "cbd", "nanopub", "all")
 _WITH_NUMBER = ("count", "bytes")
 _MAX_NUMBER = (1 << 63) - 1
 
 REGROUPING = declare(
     OptionSpec(
         "group_by",
-        help="Regroup quads: subject, graph, count=N, bytes=N or all.",
+        help="Regroup quads: subject, graph, cbd, nanopub, count=N, bytes=N or all.",
         metavar="HOW",
         group=_MESSAGES,
     ),
@@ -62,16 +62,18 @@ def regroup(
     Args:
         batches: Batches of one log, such as `LogReader.batches()`.
         group_by: "message" (unchanged), "subject" or "graph" (consecutive quads with the same
-            subject or graph), "count=N" (N quads per message), "bytes=N" (N bytes of terms per
-            message), or "all".
+            subject or graph), "cbd" (consecutive quads about a subject, or about blank nodes that
+            are objects in the group), "nanopub" (consecutive quads of a nanopublication, whose head
+            is first), "count=N" (N quads per message), "bytes=N" (N bytes of terms per message), or
+            "all".
         skolemize: IRI. Replaces blank nodes with IRIs that begin with this IRI and
             `/.well-known/genid/`. Messages are numbered from 0 in each call, so use another IRI for
             each log.
         max_message_bytes: Size limit of a message, in decoded bytes. Defaults to 64 MiB.
 
     Raises:
-        EncodeError: If a blank node would occur in two messages, or a message is larger than
-            `max_message_bytes`.
+        EncodeError: If a blank node would occur in two messages, a message is larger than
+            `max_message_bytes`, or, with "nanopub", a quad is not in a nanopublication.
         OptionError: If `group_by` or `skolemize` has an invalid value.
 
     Example:
@@ -241,7 +243,7 @@ def make_regrouper(
         count = 0
     else:
         raise OptionError(
-            f"{spell_option('group_by')} must be message, subject, graph, count=N, bytes=N or all, not '{group_by[:40]}'"
+            f"{spell_option('group_by')} must be message, subject, graph, cbd, nanopub, count=N, bytes=N or all, not '{group_by[:40]}'"
         )
     return Regrouper(
         name, count, skolemize=skolemize, parts=parts, max_message_bytes=max_message_bytes

@@ -8,16 +8,16 @@ messages.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from rdfm.errors import OptionError, RdfmError, spell_option
-from rdfm.logs.input.driver import Driver, ReadBatch, ReadSettings
-from rdfm.logs.input.inputs import Readable, is_read_once
+from rdfm.errors import OptionError, spell_option
+from rdfm.logs.input.driver import ReadSettings
+from rdfm.logs.input.inputs import Readable
 from rdfm.logs.stages.selection import (
     Selection,
+    count_messages,
     parse_messages,
     parse_sample,
     random_share,
@@ -25,7 +25,7 @@ from rdfm.logs.stages.selection import (
     select_slice,
     to_slice,
 )
-from rdfm.logs.stages.stage import SkipErrors, Stage, run_stages
+from rdfm.logs.stages.stage import Stage
 
 __all__ = ["select"]
 
@@ -37,6 +37,8 @@ def select(
     inputs: list[Readable],
     settings: ReadSettings,
     regrouping: Callable[[], tuple[Stage, ...]],
+    *,
+    numbered: bool = False,
 ) -> tuple[tuple[Selection, ...], ReadSettings]:
     """Return the stage that selects messages, if needed, and the settings for reading the inputs.
 
@@ -45,6 +47,7 @@ def select(
         inputs: The inputs.
         settings: Settings for reading the complete inputs.
         regrouping: Creates the stages before the selection that move message boundaries.
+        numbered: As in `seek`.
 
     Raises:
         OptionError: If options conflict or are invalid.
@@ -56,8 +59,8 @@ def select(
         seed = stages.get("seed", 0)
         if isinstance(size, float):
             return (_renumber(random_share(size, seed)),), settings
-        skips = stages.get("on_error") == "skip"
-        count = _count(inputs, settings, regrouping(), skips=skips)
+        skips = stages.get("on_error", "fail") != "fail"
+        count = count_messages(inputs, settings, regrouping(), skips=skips)
         return (_renumber(random_subset(size, count, seed)),), settings
     if "seed" in stages:
         raise OptionError(
@@ -75,7 +78,7 @@ def select(
     if len(inputs) == 1 and not is_regrouped and not settings.message_per_file:
         from rdfm.logs.read.seek import seek  # costly to import
 
-        split = seek(inputs[0], settings, to_slice(selector))
+        split = seek(inputs[0], settings, to_slice(selector), numbered=numbered)
     if split is not None:
         settings = replace(settings, split=split)
     selection = select_slice(selector, first=0 if split is None else split.first_message_index or 0)
@@ -95,29 +98,3 @@ def _reject_conflicts(stages: Mapping[str, Any]) -> None:
         raise OptionError(
             f"{spell_option(names[0])} and {spell_option(names[1])} both select messages; use only one of them"
         )
-
-
-def _count(
-    inputs: list[Readable], settings: ReadSettings, stages: tuple[Stage, ...], *, skips: bool
-) -> int:
-    """Return the number of messages after the stages."""
-    for input in inputs:
-        if is_read_once(input):
-            name = input if isinstance(input, (str, os.PathLike)) else getattr(input, "name", None)
-            raise OptionError(
-                "sampling a fixed number of messages requires reading the input twice, "
-                f"but {name or 'a file object'} can be read only once; use a percentage such as 1%"
-            )
-    driver = Driver(inputs, settings)
-    try:
-        return sum(
-            len(item.batch) - item.batch.continued
-            for item in run_stages(driver, (SkipErrors(skip=skips), *stages))
-            if isinstance(item, ReadBatch) and item.batch is not None
-        )
-    except RdfmError as error:
-        if getattr(error, "source", None) is None:
-            error.source = driver.name  # type: ignore[attr-defined]
-        raise
-    finally:
-        driver.close()

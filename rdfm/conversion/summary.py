@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from rdfm.logs.notebook import html_fields, summary_line
+
 __all__ = ["ConversionSummary"]
 
 
@@ -22,7 +24,9 @@ class ConversionSummary:
             with their values. This number covers all data read. With `take` or `skip`, that
             includes messages that are not converted.
         dropped_key: The first dropped JSON-LD key, quoted, or None.
-        skipped: Number of errors skipped (`on_error="skip"`).
+        skipped: Number of errors skipped (`on_error="skip"`), without those in skipped lines.
+        skipped_lines: Number of lines skipped (`on_error="skip-line"`).
+        line_messages: Number of messages with skipped lines; the rest of these messages is kept.
         errors: Texts of the first ten skipped errors.
         abandoned: Inputs that were not read to the end after an error, because their format does
             not support resuming.
@@ -43,9 +47,32 @@ class ConversionSummary:
     dropped: dict[str, int] = field(default_factory=dict)
     dropped_key: str | None = None
     skipped: int = 0
+    skipped_lines: int = 0
+    line_messages: int = 0
     errors: tuple[str, ...] = ()
     abandoned: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     kind: str = "messages"
     counters: tuple[int, int] | None = None
     uncommitted_bytes: int = 0
+
+    def __repr__(self) -> str:
+        """Return a string such as `<ConversionSummary: 3 messages, 2 quads>`."""
+        records = {"messages": "quads", "patches": "operations"}.get(self.kind)
+        return summary_line(
+            "ConversionSummary",
+            (),
+            (
+                f"{self.messages:,} {'rows' if self.kind == 'results' else self.kind}",
+                f"{self.quads:,} {records}" if records else "",
+                f"{self.bytes_in:,} bytes to {self.bytes_out:,} bytes",
+                f"{self.skipped:,} errors skipped" if self.skipped else "",
+                f"{sum(self.dropped.values()):,} items dropped"
+                if any(self.dropped.values())
+                else "",
+            ),
+        )
+
+    def _repr_html_(self) -> str:
+        """An HTML table for notebooks."""
+        return html_fields("ConversionSummary", vars(self))

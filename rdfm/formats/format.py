@@ -54,6 +54,8 @@ class Opening(NamedTuple):
         checks_marks: Whether to look for wrong restart marks.
         batches: The size at which a batch of a native format ends, if it is not the usual one:
             `batch_quads` and `batch_bytes`.
+        skip_lines: Whether to skip lines that are not statements and keep the rest of their
+            message, in formats that support this (`FormatSpec.skips_lines`).
     """
 
     parts: Literal["never", "frames", "always"] = "never"
@@ -61,6 +63,7 @@ class Opening(NamedTuple):
     first_message_index: int | None = None
     checks_marks: bool = False
     batches: Mapping[str, int] | None = None
+    skip_lines: bool = False
 
 
 # Settings for reading an entire log into one batch: the largest values that are allowed.
@@ -87,6 +90,17 @@ class DecoderLike(Protocol):
 
     def skip_message(self) -> bytes | None:
         """Skip to the next delimiter after an error. Return None if more input is needed first."""
+
+    @property
+    def skip_cut(self) -> bool:
+        """Whether bytes are missing in the last result of `skip_message`, in formats of lines."""
+
+    def take_skipped_lines(self) -> Sequence[tuple[DecodeError, bytes]]:
+        """Return the lines skipped since the last call, each with its error.
+
+        If there are any, `next_batch` may have returned None because of them: call it again before
+        `feed`.
+        """
 
     def reset(self) -> None:
         """Prepare for another log with the same options."""
@@ -175,6 +189,15 @@ class Decoder(ABC):
         """
         self.next_batch()
         raise ValueError("there is no error to skip")
+
+    @property
+    def skip_cut(self) -> bool:
+        """Return False, since formats written in Python are not formats of lines."""
+        return False
+
+    def take_skipped_lines(self) -> Sequence[tuple[DecodeError, bytes]]:
+        """Return no lines, since formats written in Python cannot skip lines."""
+        return ()
 
     def decode_log(
         self, log: bytes, /, stop_bytes: int | None = None

@@ -15,30 +15,32 @@ __all__ = [
     "ConvertOptions",
     "FilterOptions",
     "ReadOptions",
+    "ScanOptions",
     "WriteOptions",
 ]
 
 # Names that options of plug-ins must not have, because functions and commands use them.
 _NAMES = """
 a after allow_host allow_http allow_publish any append b batches before boolean canonical chain
-changed_files check checksum clean_source client_ca color column_name_of_corrupt_record columns
-commit_seconds compression contains cors count create_topics debug default_graph_as
-default_topic discard_cached_input_ratio distinct errors_to file_name_only filter
+changed_files check checksum classes clean_source client_ca color column_name_of_corrupt_record
+columns commit_seconds compression contains cors count create_topics debug default_graph_as
+default_topic discard_cached_input_ratio distinct errors_to file_name_only filter first
 first_byte_timeout folder follow format format_a format_b from graph group_by grpc gzip header
 help html http ids ignore_corrupt_files ignore_metadata ignore_missing_files inputs insecure
-interval invert iri jobs json keep_partial kind latest latest_first limit links log_format logs
-max_bytes_per_trigger max_cached_files max_client_bytes max_errors max_file_age
-max_files_per_trigger max_open max_records_per_file max_rows max_steps max_streams
+interval invert iri jobs json keep_partial kind latest latest_first limit links lists log
+log_format logs max_bytes_per_trigger max_cached_files max_client_bytes max_columns max_errors
+max_file_age max_files_per_trigger max_open max_records_per_file max_rows max_steps max_streams
 max_total_steps max_warnings message_per_file messages metadata metrics min_partitions mode
-modified_after modified_before no_follow no_marks no_namespaces no_rdf_star object on_error
-output overlap overwrite partition_columns partitions parts patch_format path path_glob_filter
-paths per_message plain_flat predicate prefix progress publish_token_file quads query quiet rdf
-rdf12 read_token_file recursive_file_lookup regex rejects repair require restart retry root_path
-rows sample schema seed separate_blank_nodes shapes signatures single sizes skip skip_empty
-skolemize snapshots solutions source source_archive_dir split split_by split_bytes
-split_messages started state_location stats stop storage_options stream_type strict subject sync
-take target terms test_instance time time_property timeout tls_ca tls_cert tls_key to top topic
-types undelimited union_graphs unordered variables version wait where whole window write_id
+modified_after modified_before names no_follow no_marks no_namespaces no_rdf_star object
+on_error output overlap overwrite partition_columns partitions parts patch_format path
+path_glob_filter paths per_message plain_flat predicate predicates prefix progress
+publish_token_file quads query quiet rdf rdf12 read_token_file recursive_file_lookup regex
+rejects repair require restart retry root_path rows sample schema secret_storage_options seed
+separate_blank_nodes shapes signatures single sizes skip skip_empty skip_lines skolemize
+snapshots solutions source source_archive_dir split split_by split_bytes split_messages started
+state_location stats stop storage_options stream_type strict subject sync take target terms
+test_instance time time_property timeout tls_ca tls_cert tls_key to top topic types undelimited
+union_graphs unordered variables version wait where whole window write_id
 """
 RESERVED = frozenset(_NAMES.split())
 
@@ -266,7 +268,9 @@ class ConvertOptions(_BothOptions, total=False):
 
     from_format: str | None
     message_per_file: bool | str | None
-    on_error: Literal["fail", "skip"] | None
+    on_error: Literal["fail", "skip", "skip-line"] | None
+    max_errors: int | str | None
+    rejects: str | os.PathLike[str] | None
     follow: bool | str | None
     from_end: bool | str | None
     retry: int | str | None
@@ -318,13 +322,34 @@ class FilterOptions(_BothOptions, total=False):
     from_format: str | None
     message_per_file: bool | str | None
     take: int | str | None
-    on_error: Literal["fail", "skip"] | None
+    on_error: Literal["fail", "skip", "skip-line"] | None
+    max_errors: int | str | None
+    rejects: str | os.PathLike[str] | None
     to: str | None
     compression: str | None
     split_messages: int | str | None
     split_bytes: int | str | None
     overwrite: bool | str | None
     keep_partial: bool | str | None
+
+
+class ScanOptions(ReadOptions, total=False):
+    """The options of `scan`: the criteria of a filter, with the options of all decoders."""
+
+    subject: str | None
+    predicate: str | None
+    object: str | None
+    graph: str | None
+    any: str | None
+    contains: str | None
+    regex: str | None
+    time: str | None
+    after: str | None
+    before: str | None
+    where: str | None
+    prefixes: Mapping[str, str] | None
+    invert: bool | str | None
+    quads: bool | str | None
 
 
 class ChangeOptions(_BothOptions, total=False):

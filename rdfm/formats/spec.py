@@ -92,7 +92,6 @@ class OptionSpec:
         off: The name on the command line that disables the switch.
         python_only: Whether the option is only available in Python.
         keyword: The keyword in calls that do not convert, if it differs.
-        instead: The alternative in calls that do not convert, if there is no keyword.
 
     Example:
         >>> OptionSpec("indent", "count", "Spaces of an indent.", maximum=8).value("4")
@@ -119,7 +118,6 @@ class OptionSpec:
     off: str = ""
     python_only: bool = False
     keyword: str = ""
-    instead: str = ""
 
     def __post_init__(self) -> None:
         """Check the name and the kind.
@@ -331,6 +329,7 @@ class FormatSpec:
             KiB). Returns True, False, or None if more bytes are needed. The second argument is true
             if there are no more bytes.
         resumable: Whether a decoder can continue after an error.
+        skips_lines: Whether a decoder can skip lines and keep the rest of their message.
         splittable: Whether a log can be read from the middle.
         append: Whether messages can be appended to a log, and how its end is found: "never", by its
             "last line", by the "lengths" of its messages, or by "decode". Formats written in Python
@@ -363,6 +362,7 @@ class FormatSpec:
     whole_file: bool = False
     sniff: Callable[[bytes, bool], bool | None] | None = None
     resumable: bool = False
+    skips_lines: bool = False
     splittable: bool = False
     append: Literal["never", "last line", "lengths", "decode"] = "never"
     not_appended: str = ""

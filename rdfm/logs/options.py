@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rdfm.formats import OptionSpec
 from rdfm.storage.compression import COMPRESSIONS, LEVELS
 
@@ -11,6 +13,7 @@ __all__ = [
     "LIVE",
     "READING",
     "RUNNING",
+    "SKIP_MESSAGES",
     "SPLITTING",
     "STAGE_OPTIONS",
     "WRITING",
@@ -51,12 +54,19 @@ READING = declare(
     OptionSpec(
         "on_error",
         "choice",
-        "Stop at invalid data, or skip it. Exceeding a limit is always an error.",
-        choices=("fail", "skip"),
+        "On invalid data: fail, skip its message, or skip-line.",
+        choices=("fail", "skip", "skip-line"),
         default="fail",
-        instead="skip_message() of a log",
+        metavar="HOW",
         group=_INPUT,
     ),
+)
+# The same option for commands that cannot skip lines.
+SKIP_MESSAGES = replace(
+    next(option for option in READING if option.name == "on_error"),
+    help="On invalid data: fail, or skip its message.",
+    choices=("fail", "skip"),
+    metavar="",
 )
 LIVE = declare(
     OptionSpec(

@@ -15,9 +15,11 @@ from rdfm.formats import FormatSpec
 __all__ = ["add", "format_remedy"]
 
 SKIP_INVALID = Remedy("stage", "on_error", "skip", "skips files that are not logs")
+SKIP_MESSAGES = Remedy("stage", "on_error", "skip", "skips complete messages")
 OVERWRITE = Remedy("stage", "overwrite", "true", "deletes everything in that folder")
 UNCOMPRESSED = Remedy("stage", "compression", "none", "writes uncompressed data to that file")
 ANY_TERM = Remedy("stage", "any", "TERM", "selects messages that contain a term, for example")
+QUADS = Remedy("stage", "quads", "true", "selects quads, each on its own")
 PREFIX = Remedy("stage", "prefixes", "NAME=IRI", "declares it")
 TIME = Remedy("stage", "time", "PREDICATE", "specifies the property")
 TIMES = (
@@ -26,6 +28,7 @@ TIMES = (
 )
 _SPLIT_MESSAGES = Remedy("stage", "group_by", "count=N", "splits messages")
 _UNBUFFERED = Remedy("stage", "on_error", "fail", "avoids buffering complete messages")
+_SKIP_LINES = Remedy("stage", "on_error", "skip-line", "skips only invalid lines")
 _FILES = Remedy("stage", "split_messages", "1", "writes each message to its own file in a folder")
 
 
@@ -52,7 +55,8 @@ def add(
     if error.missing_feature != "parts":
         return
     if buffers_messages:
-        error.remedies += (_UNBUFFERED,)
+        skips_lines = error.format is not None and formats.find(error.format).spec.skips_lines
+        error.remedies += (_SKIP_LINES, _UNBUFFERED) if skips_lines else (_UNBUFFERED,)
     elif isinstance(error, DecodeError) and target is not None and target.continuable is not True:
         error.remedies += _parts_remedies(target)
     if target is None or "messages" in target.kinds:

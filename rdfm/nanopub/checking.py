@@ -9,7 +9,7 @@ findings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -24,7 +24,7 @@ from rdfm.analysis.log_check import (
 )
 from rdfm.logs.input.driver import ReadSettings
 from rdfm.logs.input.inputs import Readable, input_list
-from rdfm.logs.input.progress import Progress
+from rdfm.logs.input.progress import ProgressFunction
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.nanopub.nanopub_options import CHECK
 from rdfm.nanopub.signatures import SignatureVerifier
@@ -82,7 +82,7 @@ def check(
     max_warnings: int = MAX_WARNINGS,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> NanopubCheck:
     r"""Check nanopublications, one in each message: structure, trusty URI and signature.
@@ -103,7 +103,7 @@ def check(
         max_warnings: Number of warnings to return for each rule. Further warnings are only counted.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
-        progress: Function to call about ten times per second.
+        progress: True for a progress bar, or a function to call about ten times per second.
         **options: Options of the decoders. Each log takes the options that its format supports.
 
     Returns:

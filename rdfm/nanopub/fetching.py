@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, Unpack, cast
 from rdfm._core import MessageBatch
 from rdfm.errors import OptionError, Remedy, TruncatedError, spell_option, visible
 from rdfm.formats import Format
+from rdfm.logs.input.progress import Progress, ProgressBar
 from rdfm.logs.journal import Journal
 from rdfm.logs.read.reader import open_log
 from rdfm.logs.write.append import AppendSettings, check_appending
@@ -126,7 +127,7 @@ def fetch(
     first_byte_timeout: float = 300.0,
     headers: Mapping[str, str] | None = None,
     report: Callable[[FetchResult], None] | None = None,
-    progress: Callable[[FetchProgress], None] | None = None,
+    progress: Callable[[FetchProgress], None] | bool | None = None,
     notify: Callable[[str], None] | None = None,
     **options: Unpack[WriteOptions],
 ) -> FetchResult:
@@ -157,7 +158,7 @@ def fetch(
             memory.
         headers: Headers of the requests, such as credentials.
         report: Called after each round.
-        progress: Called after each batch.
+        progress: True for a progress bar, or a function to call after each batch.
         notify: Called with a sentence before each pause and retry.
         **options: Options of the log's encoder.
 
@@ -301,6 +302,17 @@ def _has_changed(before: RegistryState | None, now: RegistryState) -> bool:
     )
 
 
+def _fetch_bar() -> Callable[[FetchProgress], None]:
+    """Return a function that shows the progress of a round as a bar."""
+    bar = ProgressBar(" counters")
+
+    def show(progress: FetchProgress) -> None:
+        total = progress.load_counter - progress.start
+        bar(Progress(progress.counter - progress.start, total, progress.messages))
+
+    return show
+
+
 class _Mirror:
     """A log that mirrors a registry, and its state."""
 
@@ -314,7 +326,7 @@ class _Mirror:
         rejects: str | None,
         check: bool,
         overlap: int,
-        progress: Callable[[FetchProgress], None] | None,
+        progress: Callable[[FetchProgress], None] | bool | None,
         options: Mapping[str, Any],
     ) -> None:
         self._source = source
@@ -326,6 +338,8 @@ class _Mirror:
         self._rejects_path = rejects
         self._check = check
         self._overlap = overlap
+        if isinstance(progress, bool):
+            progress = _fetch_bar() if progress else None
         self._progress = progress
         self._options = dict(options)
         self._format.encoder(self._options)  # rejects invalid options before anything is removed

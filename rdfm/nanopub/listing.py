@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,7 +29,7 @@ from rdfm.conversion.tables import TableBatch, create_computed_output
 from rdfm.errors import OptionError
 from rdfm.logs.input.driver import NO_LOG, NOTHING_DROPPED, Driver, Item, ReadBatch, ReadSettings
 from rdfm.logs.input.inputs import Readable, input_list
-from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.progress import ProgressFunction, Reporter, total_bytes
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.read.frames import require_package
 from rdfm.logs.read.reader import LogReader
@@ -461,7 +461,7 @@ class NanopubLog:
         return Driver(self._inputs, reading)
 
     def write(
-        self, output: Writable, *, progress: Callable[[Progress], None] | None = None
+        self, output: Writable, *, progress: ProgressFunction = None
     ) -> tuple[ConversionSummary, int]:
         """Write the rows to a table or to SPARQL results.
 
@@ -501,7 +501,7 @@ class NanopubLog:
             target=target,
             shape=shape,
             from_format=options.get("from_format"),
-            skip_errors=self._skips,
+            on_error=self._list_options.get("on_error", "fail"),
             keep_partial=options.get("keep_partial", False),
             buffers_messages=False,
             bytes_total=None if progress is None else total_bytes(self._inputs),

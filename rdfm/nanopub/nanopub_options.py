@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rdfm.formats import OptionSpec
-from rdfm.logs.options import CHECKING, READING, WRITING, declare
+from rdfm.logs.options import CHECKING, READING, SKIP_MESSAGES, WRITING, declare
 
 __all__ = ["CHECK", "FETCH", "LIST"]
 
@@ -48,7 +48,7 @@ LIST: dict[str, OptionSpec] = {
         ),
         _READING["from_format"],
         _READING["message_per_file"],
-        _READING["on_error"],
+        SKIP_MESSAGES,
         *WRITING,
     )
 }

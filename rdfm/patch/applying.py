@@ -7,7 +7,7 @@ Cost: memory for the dataset, with each term stored once, and for changes of an 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Unpack
 
 from rdfm import _core
@@ -20,7 +20,7 @@ from rdfm.patch.streams import Inputs, Streams, locate_errors, message_batches, 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
     from rdfm.logs.input.inputs import Readable
-    from rdfm.logs.input.progress import Progress
+    from rdfm.logs.input.progress import ProgressFunction
     from rdfm.logs.read.reader import LogReader
     from rdfm.logs.write.output import Writable
 
@@ -36,7 +36,7 @@ def apply(
     *,
     patch_format: str | None = None,
     chain: bool = True,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ChangeOptions],
 ) -> Changes:
     r"""Apply patches to a dataset, in order, and write the result.
@@ -50,7 +50,7 @@ def apply(
         output: Output that `create_log` accepts.
         patch_format: Format of the patches. Detected from the suffix by default.
         chain: Reject a patch whose `prev` is not the `id` of the previous patch.
-        progress: Function to call about ten times per second with the progress.
+        progress: True for a progress bar, or a function to call about ten times per second.
         **options: Options of the formats, and `from_format` (of the dataset), `to`,
             `compression` and the other options of `create_log`, as for `convert`.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Unpack
 
@@ -27,7 +27,7 @@ from rdfm.patch.streams import Inputs, Streams, locate_errors, message_batches
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
     from rdfm.logs.input.inputs import Readable
-    from rdfm.logs.input.progress import Progress
+    from rdfm.logs.input.progress import ProgressFunction
     from rdfm.logs.read.reader import LogReader
     from rdfm.logs.write.output import Writable
 
@@ -45,7 +45,7 @@ def diff(
     append: bool = False,
     sync: bool = False,
     repair: bool = False,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ChangeOptions],
 ) -> Changes:
     """Write the changes from one dataset to another: a transaction of deletes, then adds.
@@ -68,7 +68,7 @@ def diff(
         append: Append to an existing log, as in `from_log`.
         sync: As in `create_log`.
         repair: As in `create_log`.
-        progress: Function to call about ten times per second with the progress.
+        progress: True for a progress bar, or a function to call about ten times per second.
         **options: Options of the formats, and `from_format`, `to`, `compression` and the
             other options of `create_log`, as for `convert`.
 

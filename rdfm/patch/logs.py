@@ -9,7 +9,6 @@ Law: the round trip preserves the messages, up to blank node labels.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Unpack
 
 from rdfm import _core
@@ -21,7 +20,7 @@ from rdfm.patch.streams import Inputs, Streams, locate_errors, message_batches, 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
     from rdfm.logs.input.inputs import Readable
-    from rdfm.logs.input.progress import Progress
+    from rdfm.logs.input.progress import ProgressFunction
     from rdfm.logs.write.output import Writable
 
 __all__ = ["from_log", "to_log"]
@@ -35,7 +34,7 @@ def from_log(
     append: bool = False,
     sync: bool = False,
     repair: bool = False,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ChangeOptions],
 ) -> Changes:
     """Convert a message log to a patch log. Each patch has one transaction of adds.
@@ -52,7 +51,7 @@ def from_log(
             last patch of that log, if it has one.
         sync: As in `create_log`.
         repair: As in `create_log`.
-        progress: Function to call about ten times per second with the progress.
+        progress: True for a progress bar, or a function to call about ten times per second.
         **options: Options of the formats, and `from_format`, `to`, `compression` and the
             other options of `create_log`, as for `convert`.
 
@@ -91,7 +90,7 @@ def to_log(
     output: Writable,
     *,
     separate_blank_nodes: bool = False,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ChangeOptions],
 ) -> Changes:
     """Convert a patch log to a message log, with one message for each committed transaction.
@@ -104,7 +103,7 @@ def to_log(
         output: Output that `create_log` accepts.
         separate_blank_nodes: Split a blank node that occurs in several transactions into several
             blank nodes, one for each message. By default such a blank node is an error.
-        progress: Function to call about ten times per second with the progress.
+        progress: True for a progress bar, or a function to call about ten times per second.
         **options: Options of the formats, and `from_format`, `to`, `compression` and the
             other options of `create_log`, as for `convert`.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING, NamedTuple, Self, Unpack, cast
 
 from rdfm import _core, formats
@@ -22,7 +22,7 @@ from rdfm.patch.streams import Inputs, Streams, locate_errors, patch_batches
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
     from rdfm.logs.input.inputs import Readable
-    from rdfm.logs.input.progress import Progress
+    from rdfm.logs.input.progress import ProgressFunction
     from rdfm.logs.write.output import Writable
 
 __all__ = ["revert"]
@@ -47,7 +47,7 @@ def revert(
     output: Writable,
     *,
     chain: bool = True,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ChangeOptions],
 ) -> Changes:
     r"""Write the patches that undo patches: the last patch first, its operations in reverse order.
@@ -65,7 +65,7 @@ def revert(
         patches: One or more patch logs, in the order in which they are applied.
         output: Output that `create_log` accepts, in a patch format.
         chain: Reject a patch whose `prev` is not the `id` of the previous patch.
-        progress: Function to call about ten times per second with the progress.
+        progress: True for a progress bar, or a function to call about ten times per second.
         **options: Options of the formats, and `from_format`, `to`, `compression` and the
             other options of `create_log`, as for `convert`.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, Self, cast
 
@@ -29,7 +29,7 @@ from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.spec import join_words
 from rdfm.logs.input.driver import Driver, ReadBatch, ReadSettings
 from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob
-from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.progress import Progress, ProgressFunction, Reporter, total_bytes
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.positions import Lines
 from rdfm.logs.read.reader import LogReader
@@ -112,9 +112,7 @@ class _IndexedLog(LogReader):
 class _ProgressMeter:
     """Reports the progress over all inputs, which are read in sequence or alternately."""
 
-    def __init__(
-        self, progress: Callable[[Progress], None] | None, inputs: Sequence[Inputs]
-    ) -> None:
+    def __init__(self, progress: ProgressFunction, inputs: Sequence[Inputs]) -> None:
         self._report = Reporter(progress)
         self._is_enabled = progress is not None
         logs = [log for item in inputs for log in item.logs]
@@ -161,7 +159,7 @@ class Streams:
         kind: str,
         options: Mapping[str, Any],
         stages: Mapping[str, OptionSpec],
-        progress: Callable[[Progress], None] | None = None,
+        progress: ProgressFunction = None,
     ) -> None:
         """Check the options, and the formats that the names of the logs identify.
 
@@ -171,7 +169,7 @@ class Streams:
             kind: Kind of the output.
             options: All options given.
             stages: Declarations of the options of the change.
-            progress: Function to call about ten times per second with the progress.
+            progress: True for a progress bar, or a function to call about ten times per second.
 
         Raises:
             OptionError: If an option does not apply, or the output is one of the inputs.

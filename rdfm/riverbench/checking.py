@@ -10,7 +10,7 @@ files determines the content of a package, so damage to one file is reported onl
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack
@@ -24,7 +24,7 @@ from rdfm.errors import (
     visible,
 )
 from rdfm.logs.input.driver import ReadSettings
-from rdfm.logs.input.progress import Progress
+from rdfm.logs.input.progress import ProgressFunction
 from rdfm.riverbench.comparing import FolderCheck, PackageFile, count_errors, statistics_errors
 from rdfm.riverbench.contents import (
     Content,
@@ -81,7 +81,7 @@ def check(
     sizes: str | None = None,
     strict: bool = False,
     max_errors: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> PackageCheck:
     """Check a package: its files against its metadata, and the messages of all files.
@@ -100,7 +100,7 @@ def check(
             not checked. All sizes by default.
         strict: Count warnings as errors.
         max_errors: Stop after this number of errors.
-        progress: Function to call about ten times per second.
+        progress: True for a progress bar, or a function to call about ten times per second.
         **options: Options of the decoders. Each file takes the options that its format supports.
 
     Returns:

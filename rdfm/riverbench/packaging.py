@@ -13,7 +13,7 @@ import os
 import re
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
@@ -23,7 +23,7 @@ from rdfm.analysis.log_statistics import LogCollector, LogStatistics
 from rdfm.analysis.statistics_rdf import check_iri
 from rdfm.errors import DecodeError, EncodeError, OptionError, RdfmError, Remedy
 from rdfm.logs.input.driver import Driver, ReadBatch, ReadSettings
-from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.progress import Progress, ProgressFunction, Reporter, total_bytes
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.notes import Notes
 from rdfm.logs.read.read_ahead import read_ahead
@@ -110,7 +110,7 @@ def package(
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> Package:
     """Write a folder with all distributions of a dataset for RiverBench, and their metadata.
@@ -140,7 +140,7 @@ def package(
         format: Format of the log. Detected by default.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
-        progress: Function to call about ten times per second.
+        progress: True for a progress bar, or a function to call about ten times per second.
         **options: Options of the decoder of the format. `generalized` also declares generalized
             RDF.
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "WriteSummary",
+    "count",
     "diff",
     "functions",
     "query",
@@ -136,6 +137,7 @@ def read(
         `rdfm.spark.read(spark, "logs/", columns=["byte_offset", "quads"])`
     """
     check_pyspark()
+    from rdfm.spark.hadoop import add_hadoop_settings
     from rdfm.spark.readers.reader import LogSourceReader
     from rdfm.spark.spark_options import as_text
 
@@ -149,6 +151,7 @@ def read(
             check_workers(spark)
         return read_listed(spark, files, _parse_schema(schema), text_options)
     path_list = [_path_text(path) for path in _iter_paths(paths)]
+    text_options = add_hadoop_settings(spark, path_list, text_options)
     reader = LogSourceReader(
         {**text_options, "paths": json.dumps(path_list)}, _parse_schema(schema)
     )
@@ -207,6 +210,7 @@ def write(
     import uuid
 
     from rdfm.spark.compat import activate
+    from rdfm.spark.hadoop import add_hadoop_settings
     from rdfm.spark.paths import to_absolute
     from rdfm.spark.spark_options import WRITE_MODE, Options, as_text
     from rdfm.spark.writers.commit import CommitTarget
@@ -220,8 +224,8 @@ def write(
     columns = options.get("partition_columns")
     if columns is not None and not isinstance(columns, str):
         options["partition_columns"] = ",".join(columns)
-    text_options = as_text({**options, "to": to})
     folder = _path_text(path)
+    text_options = add_hadoop_settings(spark, [folder], as_text({**options, "to": to}))
     _register_once(spark)
     if _is_remote(spark):
         if checks_folder:
@@ -353,12 +357,14 @@ def read_stream(
         `rdfm.spark.read_stream(spark, "logs/", maxFilesPerTrigger=100).writeStream…`
     """
     check_pyspark()
+    from rdfm.spark.hadoop import add_hadoop_settings
     from rdfm.spark.spark_options import as_text
     from rdfm.spark.streams import stream
 
     if not _is_remote(spark):
         check_workers(spark)
     text_options = as_text({**options, **_columns_option(columns)})
+    text_options = add_hadoop_settings(spark, [_path_text(folder)], text_options)
     return stream.read_stream(spark, _path_text(folder), _parse_schema(schema), text_options)
 
 
@@ -448,6 +454,36 @@ def statistics(
         _reject_options(options)
         return find_statistics_of_rows(cast("DataFrame", logs), top)
     return find_statistics(_session(spark), _path_list(logs), options, top)
+
+
+def count(logs: Paths, *, spark: SparkSession | None = None, **options: Any) -> int:
+    """Return the number of messages, or of rows with `rows="quads"`, `filter` or `query`.
+
+    Messages are counted without decoding them if the format can be read from the middle:
+    uncompressed N-Triples and N-Quads with delimiters, and Jelly with restart marks. Invalid
+    messages of such logs are counted too.
+
+    Args:
+        logs: Files, folders, globs or URLs, as in `read`.
+        spark: A session; Spark Connect is supported. Defaults to the active one.
+        **options: Options of `read`.
+
+    Raises:
+        OptionError: If an option is invalid.
+        FileNotFoundError: If a path does not exist.
+        MissingExtraError: As in `read`.
+
+    Example:
+        `rdfm.spark.count("logs/")`
+    """
+    check_pyspark()
+    from rdfm.spark.counting import count_messages
+
+    session = _session(spark)
+    messages = count_messages(session, _path_list(logs), options)
+    if messages is not None:
+        return messages
+    return read(session, cast("str", logs), **options).count()
 
 
 def diff(

@@ -28,6 +28,7 @@ from rdfm.analysis.validate import validate
 from rdfm.analysis.validate_rules import RULES
 from rdfm.errors import DecodeError, OptionError, spell_options
 from rdfm.logs.input.driver import Driver, ReadBatch, ReadError
+from rdfm.spark.hadoop import add_hadoop_settings
 from rdfm.spark.readers.reader import LogSourceReader
 from rdfm.spark.schema import LISTS, detect_kind
 from rdfm.spark.spark_options import as_text
@@ -82,14 +83,17 @@ _MAX_STEPS = 2_000_000
 _MAX_TOTAL_STEPS = 1 << 60
 
 
-def create_reader(paths: Sequence[str], options: Mapping[str, Any]) -> LogSourceReader:
+def create_reader(
+    spark: SparkSession, paths: Sequence[str], options: Mapping[str, Any]
+) -> LogSourceReader:
     """Return a reader of logs after checking its options and paths.
 
     Raises:
         OptionError: If an option is unknown, or a value is invalid.
         FileNotFoundError: If a path does not exist.
     """
-    reader = LogSourceReader({**as_text(options), "paths": json.dumps(list(paths))})
+    text_options = add_hadoop_settings(spark, paths, as_text(options))
+    reader = LogSourceReader({**text_options, "paths": json.dumps(list(paths))})
     reader.check_paths()
     return reader
 
@@ -157,7 +161,7 @@ def validate_logs(
         OptionError: If an option is unknown, or a value is invalid.
         FileNotFoundError: If a path does not exist.
     """
-    reader = create_reader(paths, {**options, "split_bytes": 0})
+    reader = create_reader(spark, paths, {**options, "split_bytes": 0})
     reading = reader.reading
     tasks, _, _ = _tasks(reader)
 
@@ -301,7 +305,7 @@ def find_statistics(
         OptionError: If an option is unknown, a value is invalid, or the logs are of several kinds.
         FileNotFoundError: If a path does not exist.
     """
-    reader = create_reader(paths, options)
+    reader = create_reader(spark, paths, options)
     reading = reader.reading
     tasks, count, size = _tasks(reader)
 
@@ -398,7 +402,7 @@ def _hash_logs(
     secret: bytes,
     metadata: bool,
 ) -> DataFrame:
-    reader = create_reader(paths, options)
+    reader = create_reader(spark, paths, options)
     reading = reader.reading
     tasks, _, _ = _tasks(reader)
 

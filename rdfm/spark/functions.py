@@ -1,8 +1,8 @@
 """Functions on columns: messages in binary values, terms and their parts, quads as rows.
 
 In: columns, or their names. Out: columns, like those of Spark's own functions.
-Cost: `from_rdf`, `to_rdf` and `nanopub` pass Arrow data through Python workers; the others are
-plain expressions.
+Cost: `from_rdf`, `to_rdf`, `rdf_hash` and `nanopub` pass Arrow data through Python workers; the
+others are plain expressions.
 Law: each value is one message, and its result does not depend on other values.
 
 `from_rdf`, `to_rdf` and `nanopub` are marked as nondeterministic, although they are deterministic,
@@ -24,6 +24,9 @@ from pyspark.sql.types import BinaryType, DataType, StringType, StructType
 
 from rdfm import MessageBatch, formats
 from rdfm._core import PatchBatch
+from rdfm.analysis.hash import hash_column
+from rdfm.compare.canonical import MAX_STEPS
+from rdfm.conversion.canonical_stage import STEPS
 from rdfm.conversion.values import ValueDecoder, ValueEncoder
 from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError
 from rdfm.formats import Format
@@ -59,6 +62,7 @@ __all__ = [
     "language",
     "messages",
     "nanopub",
+    "rdf_hash",
     "register_functions",
     "term_kind",
     "to_rdf",
@@ -138,6 +142,29 @@ def to_rdf(col: Column | str, format: str, *, max_depth: int = 64, **options: An
     return encode(col)
 
 
+def rdf_hash(col: Column | str, *, max_steps: int = MAX_STEPS) -> Column:
+    """Compute the hash of each message, as `rdfm.hash` does.
+
+    Messages that are equal up to blank node labels, and order and repetition of quads, have equal
+    hashes. The function can be used in aggregate functions and `groupBy`.
+
+    Args:
+        col: The column of quads, of the type of `quads` in a read, or its name.
+        max_steps: Maximum work to label the blank nodes of a message, in quads visited.
+
+    Returns:
+        SHA-256 of the canonical N-Quads (RDFC-1.0), as 64 hexadecimal digits; null for null. A
+        message without a canonical form fails the query.
+
+    Raises:
+        OptionError: If `max_steps` is not a positive number.
+
+    Example:
+        >>> messages.groupBy(rdf_hash("quads").alias("hash")).count()  # doctest: +SKIP
+    """
+    return _create_hashing(STEPS.value(max_steps))(col)
+
+
 def nanopub(col: Column | str) -> Column:
     """Describe the nanopublication in each row: creators, creation time, license, types and links.
 
@@ -164,8 +191,8 @@ def nanopub(col: Column | str) -> Column:
 def register_functions(spark: SparkSession) -> list[str]:
     """Register SQL functions for the formats and for queries.
 
-    These are `from_NAME` and `to_NAME` for each format except result formats, and `rdf_query`,
-    `rdf_ask`, `rdf_construct` and `rdf_value`. In a name, `-` becomes `_`. The functions for
+    These are `from_NAME` and `to_NAME` for each format except result formats, and `rdf_hash`,
+    `rdf_query`, `rdf_ask`, `rdf_construct` and `rdf_value`. In a name, `-` becomes `_`. The functions for
     formats take the column and, optionally, a map of options that is the same for all rows:
     `from_NAME(value, map('mode', 'PERMISSIVE'))`. If Spark has a function with the same name, such
     as `from_json`, the function is skipped with a warning.
@@ -194,7 +221,8 @@ def register_functions(spark: SparkSession) -> list[str]:
                 continue
             spark.udf.register(function, make(format))
             names.append(function)
-    return names + register_queries(spark)
+    spark.udf.register("rdf_hash", _create_hashing(MAX_STEPS))
+    return [*names, "rdf_hash", *register_queries(spark)]
 
 
 def _create_decoding(
@@ -294,6 +322,13 @@ def _create_sql_encoding(format: Format) -> Function:
             return pa.array(encoder(cast_untyped(quads, LISTS[encoder.kind][1])))
 
     return _compute_once(to_rdf, BinaryType())
+
+
+def _create_hashing(max_steps: int) -> Function:
+    def rdf_hash(quads: pa.Array) -> pa.Array:
+        return hash_column(cast_untyped(quads, QUADS), max_steps)
+
+    return cast("Function", arrow_function(rdf_hash, StringType(), deterministic=True))
 
 
 def _compute_once(function: Callable[..., pa.Array], type: DataType) -> Function:

@@ -20,6 +20,7 @@ from rdfm import formats
 from rdfm.conversion.convert import convert
 from rdfm.errors import OptionError, RdfmError
 from rdfm.spark.checks import create_reader, run_tasks
+from rdfm.spark.hadoop import find_storage_options
 from rdfm.spark.spark_remedies import render_for_spark
 from rdfm.spark.writers.commit import CommitTarget, FolderCommit
 from rdfm.storage.files import find_storage
@@ -79,8 +80,9 @@ def rewrite(
                 f"resplit has no option {name}; use rdfm.convert for other conversions"
             )
     local_target(out)  # rejects a URL with one slash
+    storage = find_storage_options(spark, [*paths, out], storage or {})
     reading = {"storage_options": storage, "split_bytes": 0, "format": options.get("format")}
-    reader = create_reader(paths, reading)
+    reader = create_reader(spark, paths, reading)
     tasks: list[Task] = [
         [(file.path, None) for file, _ in task] for task in reader.plan_tasks(reader.find_files())
     ]

@@ -31,6 +31,8 @@ __all__ = [
     "MODE",
     "READING",
     "RENAMED",
+    "SECRET_STORAGE",
+    "STORAGE",
     "STREAMING",
     "WRITE_ID",
     "WRITE_MODE",
@@ -40,6 +42,7 @@ __all__ = [
     "camel_case",
     "compression",
     "split_names",
+    "storage_options",
 ]
 
 CORRUPT_RECORD = "_corrupt_record"
@@ -59,15 +62,24 @@ WRITE_MODE = OptionSpec(
     default="append",
 )
 # Options of `convert` that have another name in Spark: (name, value) in rdfm and in Spark.
-RENAMED = {("on_error", "skip"): (MODE.name, "DROPMALFORMED")}
+RENAMED = {
+    ("on_error", "skip"): (MODE.name, "DROPMALFORMED"),
+    ("on_error", "skip-line"): ("skip_lines", "true"),
+}
 # Options of the functions on columns, in addition to the format's options.
 FUNCTION_OPTIONS = (STAGES["from_format"], STAGES["to"], MODE)
 _COMPRESSION = STAGES["compression"]
 _COMPRESSIONS = (*_COMPRESSION.choices, "uncompressed")
-_STORAGE = OptionSpec(
+STORAGE = OptionSpec(
     "storage_options",
     "object",
     "Settings for fsspec, such as credentials and endpoints.",
+)
+# Spark hides the values of options with this word.
+SECRET_STORAGE = OptionSpec(
+    "secret_storage_options",
+    "object",
+    "Like storageOptions, but Spark shows the value in no plan or log. The functions of rdfm.spark use this option.",
 )
 
 
@@ -87,6 +99,12 @@ READING = {
             default="auto",
         ),
         MODE,
+        OptionSpec(
+            "skip_lines",
+            "switch",
+            "With DROPMALFORMED, skip only lines that are not statements, and keep the rest of their message (N-Triples, N-Quads).",
+            default=False,
+        ),
         OptionSpec(
             "column_name_of_corrupt_record",
             help="Name of the column for text that could not be read.",
@@ -133,7 +151,8 @@ READING = {
             help="Types of the columns of a SELECT query, such as time=dateTime,n=integer.",
             group="",
         ),
-        _STORAGE,
+        STORAGE,
+        SECRET_STORAGE,
     ),
 }
 # Options that select the files that `format("rdfm")` reads and split them into tasks.
@@ -253,7 +272,8 @@ WRITING = {
             "Write one log, with the messages in row order, instead of one log per partition. Not for streams.",
             default=False,
         ),
-        _STORAGE,
+        STORAGE,
+        SECRET_STORAGE,
     ),
 }
 # Only for batch writes.
@@ -274,6 +294,11 @@ def camel_case(name: str) -> str:
     """
     first, *others = name.split("_")
     return first + "".join(word.capitalize() for word in others)
+
+
+def storage_options(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fsspec options from the values of both options."""
+    return {**(values[STORAGE.name] or {}), **(values[SECRET_STORAGE.name] or {})}
 
 
 def compression(word: str) -> str | None:

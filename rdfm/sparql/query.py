@@ -7,18 +7,19 @@ Law: Python and the command line return the same results.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 from rdfm._core import Query
 from rdfm.conversion.convert_options import input_formats, split_options
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
+from rdfm.conversion.skipping import SKIPPING, Skipping, check_skipping
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.tables import create_computed_output
 from rdfm.errors import OptionError, QueryError, Remedy, spell_option
-from rdfm.logs.input.driver import Driver, ReadBatch, ReadSettings
+from rdfm.logs.input.driver import Driver, ReadBatch, ReadSettings, line_settings
 from rdfm.logs.input.inputs import Readable, input_list
-from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.progress import Progress, ProgressFunction, Reporter, total_bytes
 from rdfm.logs.read.reader import LogReader
 from rdfm.logs.stages.stage import Stage, Tally, Watcher
 from rdfm.logs.write.output import Writable, output_format
@@ -70,11 +71,12 @@ def query(
     solutions: Readable | None = None,
     timeout: float | str | None = None,
     max_rows: int | str | None = None,
-    on_error: Literal["fail", "skip"] = "fail",
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     message_per_file: bool = False,
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> Solutions | LogReader | Answer:
     r"""Run a SPARQL query on each message of logs, or on all messages as one dataset.
@@ -101,10 +103,12 @@ def query(
             in total, unlimited by default.
         on_error: "fail", or "skip" to omit invalid data and messages that exceed `timeout` or
             `max_rows`. With "skip", a value that does not have the type of its column is null.
+            "skip-line" omits only invalid lines of N-Triples and N-Quads.
         message_per_file: Read each log as one message, even if it is empty.
         format: Format of the logs or of `solutions`. Detected for each input by default.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
+        progress: As in `convert`: True for a progress bar, or a function.
         **options: Options of the formats' decoders. Each log uses those that its format supports.
 
     Returns:
@@ -142,10 +146,10 @@ def query(
     storage = {"compression": compression, "storage_options": storage_options}
     log_query = LogQuery(query, logs, query_options, solutions, storage)
     if log_query.query.kind == "select":
-        return log_query.solutions()
+        return log_query.solutions(progress)
     if log_query.query.kind == "construct":
-        return log_query.log()
-    return log_query.answer()
+        return log_query.log(progress)
+    return log_query.answer(progress)
 
 
 def select(
@@ -158,11 +162,12 @@ def select(
     types: ColumnTypes | None = "",
     timeout: float | str | None = None,
     max_rows: int | str | None = None,
-    on_error: Literal["fail", "skip"] = "fail",
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     message_per_file: bool = False,
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> Solutions:
     r"""Run a SELECT query on each message of logs, or on all messages as one dataset.
@@ -176,11 +181,12 @@ def select(
         types: Column types by variable name, or "auto".
         timeout: Time limit of the query for each message, in seconds; with `whole`, in total.
         max_rows: Maximum number of solutions per message.
-        on_error: "fail" or "skip".
+        on_error: "fail", "skip" or "skip-line".
         message_per_file: Read each log as one message, even if it is empty.
         format: Format of the logs. Detected for each input by default.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
+        progress: As in `convert`: True for a progress bar, or a function.
         **options: Options of the formats' decoders.
 
     Returns:
@@ -209,7 +215,7 @@ def select(
         **options,
     }
     storage = {"compression": compression, "storage_options": storage_options}
-    return LogQuery(query, logs, query_options, storage=storage, kind="select").solutions()
+    return LogQuery(query, logs, query_options, storage=storage, kind="select").solutions(progress)
 
 
 def construct(
@@ -223,11 +229,12 @@ def construct(
     solutions: Readable | None = None,
     timeout: float | str | None = None,
     max_rows: int | str | None = None,
-    on_error: Literal["fail", "skip"] = "fail",
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     message_per_file: bool = False,
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> LogReader:
     r"""Run a CONSTRUCT query on each message of logs, or on all messages as one dataset.
@@ -242,11 +249,12 @@ def construct(
         solutions: SPARQL results instead of logs. The query creates a message from each row.
         timeout: Time limit of the query for each message, in seconds; with `whole`, in total.
         max_rows: Maximum number of solutions per message.
-        on_error: "fail" or "skip".
+        on_error: "fail", "skip" or "skip-line".
         message_per_file: Read each log as one message, even if it is empty.
         format: Format of the logs or of `solutions`. Detected for each input by default.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
+        progress: As in `convert`: True for a progress bar, or a function.
         **options: Options of the formats' decoders.
 
     Returns:
@@ -275,7 +283,7 @@ def construct(
         **options,
     }
     storage = {"compression": compression, "storage_options": storage_options}
-    return LogQuery(query, logs, query_options, solutions, storage, kind="construct").log()
+    return LogQuery(query, logs, query_options, solutions, storage, kind="construct").log(progress)
 
 
 @overload
@@ -288,11 +296,12 @@ def ask(
     prefixes: Mapping[str, str] | None = None,
     timeout: float | str | None = None,
     max_rows: int | str | None = None,
-    on_error: Literal["fail", "skip"] = "fail",
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     message_per_file: bool = False,
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> bool: ...
 @overload
@@ -305,11 +314,12 @@ def ask(
     prefixes: Mapping[str, str] | None = None,
     timeout: float | str | None = None,
     max_rows: int | str | None = None,
-    on_error: Literal["fail", "skip"] = "fail",
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     message_per_file: bool = False,
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> list[int] | list[tuple[str, int]]: ...
 @overload
@@ -322,11 +332,12 @@ def ask(
     prefixes: Mapping[str, str] | None = None,
     timeout: float | str | None = None,
     max_rows: int | str | None = None,
-    on_error: Literal["fail", "skip"] = "fail",
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     message_per_file: bool = False,
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> Answer: ...
 def ask(
@@ -338,11 +349,12 @@ def ask(
     prefixes: Mapping[str, str] | None = None,
     timeout: float | str | None = None,
     max_rows: int | str | None = None,
-    on_error: Literal["fail", "skip"] = "fail",
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     message_per_file: bool = False,
     format: str | None = None,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> Answer:
     r"""Run an ASK query on each message of logs, or on all messages as one dataset.
@@ -355,11 +367,12 @@ def ask(
         prefixes: Names and IRIs of namespaces that the query need not declare.
         timeout: Time limit of the query for each message, in seconds; with `whole`, in total.
         max_rows: Maximum number of solutions per message.
-        on_error: "fail" or "skip".
+        on_error: "fail", "skip" or "skip-line".
         message_per_file: Read each log as one message, even if it is empty.
         format: Format of the logs. Detected for each input by default.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
+        progress: As in `convert`: True for a progress bar, or a function.
         **options: Options of the formats' decoders.
 
     Returns:
@@ -389,7 +402,7 @@ def ask(
         **options,
     }
     storage = {"compression": compression, "storage_options": storage_options}
-    return LogQuery(query, logs, query_options, storage=storage, kind="ask").answer()
+    return LogQuery(query, logs, query_options, storage=storage, kind="ask").answer(progress)
 
 
 class QueryStream(NamedTuple):
@@ -460,7 +473,8 @@ class LogQuery:
         self._solutions = stages.get("solutions") if solutions is None else solutions
         self._storage = dict(storage or {})
         self.whole: bool = stages.get("whole", False)
-        self._skips = stages.get("on_error") == "skip"
+        self._on_error = stages.get("on_error", "fail")
+        self._skips = self._on_error == "skip"  # messages, and ill-typed values
         self._query_file = [] if is_text(query) else [query]
         self.query: Query = parse_query(
             query,
@@ -517,6 +531,8 @@ class LogQuery:
         query_options = {option.name for option in QUERYING} | {"on_error"}
         options = {**self._options, **self._storage}
         names = [name for name, value in options.items() if name not in query_options and value]
+        if self._on_error == "skip-line":
+            names.append("on_error")
         if names:
             raise OptionError(
                 f"the log is already open; pass {names[0].removeprefix('from_')} to rdfm.open_log"
@@ -549,6 +565,7 @@ class LogQuery:
             message_per_file=self._stages.get("message_per_file", False),
             hints=hints or {},
             needs_logs=True,
+            **line_settings(self._on_error, rejects="rejects" in self._stages),
             **self._storage,
         )
         return Driver(self._inputs, settings)
@@ -570,50 +587,14 @@ class LogQuery:
         )
 
     def _create_columns(self) -> Columns:
-        return Columns(self.query, self._types, whole=self.whole, skips=self._skips)
+        return Columns(self.query.variables, self._types, whole=self.whole, skips=self._skips)
 
-    # --- for programs ---
-
-    def solutions(self) -> Solutions:
-        """Return the rows of SELECT."""
-        reader = self._create_reading_driver() if self._log is None else self._log
-        return Solutions(
-            self._create_query_stage(),
-            self._create_columns(),
-            reader,
-            skips=self._skips,
-            infers=self._infers,
-        )
-
-    def log(self) -> LogReader:
-        """Return the messages of CONSTRUCT."""
-        if self._log is not None:
-            return self._log._with_stages(self._create_query_stage())
-        return LogReader(self._create_reading_driver(), (self._create_query_stage(),))
-
-    def answer(self) -> Answer:
-        """Return the answer to an ASK query."""
-        reader = self._create_reading_driver() if self._log is None else self._log
-        batches = list(solve(self._create_query_stage(), reader, Tally(), skips=self._skips))
-        if self.whole:
-            return bool(batches)
-        if reader.several:
-            return [(rows.source, index) for rows in batches for index in rows.indexes]
-        return [index for rows in batches for index in rows.indexes]
-
-    # --- for the command ---
-
-    def stream(self, progress: Callable[[Progress], None] | None = None) -> QueryStream:
-        """Start the query and return the solutions of SELECT or ASK as a stream.
-
-        Args:
-            progress: As in `convert`.
-        """
-        if self._types:
-            raise OptionError(_ONLY_TABLES)
-        querying, driver, tally = self._create_query_stage(), self._create_reading_driver(), Tally()
+    def _watchers(self, progress: ProgressFunction) -> tuple[Watcher, ...]:
+        """Return the stage that reports the progress of reading, if that is requested."""
         report = Reporter(progress)
-        total = None if progress is None else total_bytes(self._inputs)
+        if progress is None:
+            return ()
+        total = total_bytes(self._inputs) if self._inputs else None
         bytes_in = messages = quads = 0
 
         def count(item: ReadBatch) -> None:
@@ -625,13 +606,88 @@ class LogQuery:
             report(lambda: Progress(bytes_in, total, messages, quads))
 
         def end() -> None:
-            if self.whole:
-                report(
-                    lambda: Progress(bytes_in, total, messages, quads, evaluating=True), force=True
+            report(
+                lambda: Progress(bytes_in, total, messages, quads, evaluating=self.whole),
+                force=True,
+            )
+
+        return (Watcher(count, end),)
+
+    # --- for programs ---
+
+    def _reject_skipping(self) -> None:
+        """Reject options of skipped data, which only the command has.
+
+        Raises:
+            OptionError: If one is given.
+        """
+        for option in SKIPPING:
+            if option.name in self._stages:
+                raise OptionError(
+                    f"{spell_option(option.name)} is an option of rdfm.convert, rdfm.filter and the "
+                    "command rdfm query; omit it"
                 )
 
-        watcher = Watcher(count, end)
-        batches = solve(querying, driver, tally, skips=self._skips, stages_before=(watcher,))
+    def solutions(self, progress: ProgressFunction = None) -> Solutions:
+        """Return the rows of SELECT."""
+        self._reject_skipping()
+        reader = self._create_reading_driver() if self._log is None else self._log
+        return Solutions(
+            self._create_query_stage(),
+            self._create_columns(),
+            reader,
+            skips=self._on_error != "fail",
+            infers=self._infers,
+            stages_before=self._watchers(progress),
+        )
+
+    def log(self, progress: ProgressFunction = None) -> LogReader:
+        """Return the messages of CONSTRUCT."""
+        self._reject_skipping()
+        stages = (*self._watchers(progress), self._create_query_stage())
+        if self._log is not None:
+            return self._log._with_stages(*stages)
+        return LogReader(self._create_reading_driver(), stages)
+
+    def answer(self, progress: ProgressFunction = None) -> Answer:
+        """Return the answer to an ASK query."""
+        self._reject_skipping()
+        reader = self._create_reading_driver() if self._log is None else self._log
+        solutions = solve(
+            self._create_query_stage(),
+            reader,
+            Tally(),
+            skips=self._on_error != "fail",
+            stages_before=self._watchers(progress),
+        )
+        batches = list(solutions)
+        if self.whole:
+            return bool(batches)
+        if reader.several:
+            return [(rows.source, index) for rows in batches for index in rows.indexes]
+        return [index for rows in batches for index in rows.indexes]
+
+    # --- for the command ---
+
+    def stream(self, progress: ProgressFunction = None) -> QueryStream:
+        """Start the query and return the solutions of SELECT or ASK as a stream.
+
+        Args:
+            progress: As in `convert`.
+        """
+        if self._types:
+            raise OptionError(_ONLY_TABLES)
+        check_skipping([*self._query_file, *self._inputs], None, self._stages)
+        stages = self._stages
+        querying, driver, tally = self._create_query_stage(), self._create_reading_driver(), Tally()
+        batches = solve(
+            querying,
+            driver,
+            tally,
+            skips=self._on_error != "fail",
+            stages_before=self._watchers(progress),
+            skipping=Skipping(tally, stages.get("max_errors"), stages.get("rejects")),
+        )
         return QueryStream(batches, querying, driver, tally)
 
     def add(self, options: Mapping[str, Any]) -> None:
@@ -646,9 +702,7 @@ class LogQuery:
         )
         return UNION_GRAPHS if is_missing else None
 
-    def write(
-        self, output: Writable, *, progress: Callable[[Progress], None] | None = None
-    ) -> QueryOutput:
+    def write(self, output: Writable, *, progress: ProgressFunction = None) -> QueryOutput:
         """Write the rows of SELECT, or the messages of CONSTRUCT.
 
         Args:
@@ -669,6 +723,7 @@ class LogQuery:
                 f"{' and '.join(spec.kinds)}; write {suggestion}"
             )
         reject_own_input([*self._query_file, *self._inputs], output, self._options, QUERY)
+        check_skipping([*self._query_file, *self._inputs], output, stage_options)
         options_by_component = split_options(
             self._options,
             input_formats(self._inputs, stage_options.get("from_format")),
@@ -702,7 +757,9 @@ class LogQuery:
             target=target,
             shape=shape,
             from_format=stage_options.get("from_format"),
-            skip_errors=self._skips,
+            on_error=self._on_error,
+            max_errors=stage_options.get("max_errors"),
+            rejects=stage_options.get("rejects"),
             keep_partial=stage_options.get("keep_partial", False),
             buffers_messages=self.whole and self._skips,
             bytes_total=None if progress is None else total_bytes(self._inputs),

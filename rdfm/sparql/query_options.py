@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+from rdfm.conversion.skipping import SKIPPING
 from rdfm.errors import OptionError, spell_option
 from rdfm.formats import OptionSpec
 from rdfm.logs.options import READING, WRITING, declare
@@ -109,9 +110,13 @@ _QUERY_OPTIONS = {option.name: option for option in QUERYING}
 _READING = {option.name: option for option in READING}
 _READING["on_error"] = replace(
     _READING["on_error"],
-    help="Stop at invalid data, exceeded query limits and ill-typed values, or skip them.",
+    help="On invalid data, exceeded query limits and ill-typed values: fail, skip, or skip-line.",
 )
-QUERY = {**_QUERY_OPTIONS, **_READING, **{option.name: option for option in WRITING}}
+QUERY = {
+    **_QUERY_OPTIONS,
+    **_READING,
+    **{option.name: option for option in (*SKIPPING, *WRITING)},
+}
 
 
 def parse_seconds(text: str | None) -> float | None:

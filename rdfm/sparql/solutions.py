@@ -11,8 +11,10 @@ from collections.abc import Generator, Iterator, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal
 
+from rdfm.conversion.skipping import Skipping
 from rdfm.errors import OptionError, RdfmError
 from rdfm.logs.input.driver import Driver
+from rdfm.logs.notebook import MAX_ROWS, html_rows
 from rdfm.logs.read.frames import require_package
 from rdfm.logs.read.reader import LogReader
 from rdfm.logs.read.rows import RowReader, run_row_stages
@@ -38,6 +40,7 @@ def solve(
     *,
     skips: bool = False,
     stages_before: Sequence[Stage] = (),
+    skipping: Skipping | None = None,
 ) -> Generator[Any, None, None]:
     """Yield the results of a query in batches, and close the input at the end.
 
@@ -47,12 +50,17 @@ def solve(
         tally: Counter of skipped data.
         skips: Whether to skip invalid messages.
         stages_before: Stages to run before the query.
+        skipping: Handles the skipped data.
 
     Raises:
         RdfmError, OSError: If a log cannot be read, or the query fails.
     """
-    stages = (*stages_before, SkipErrors(skip=skips), querying)
-    return run_row_stages(driver, stages, tally)
+    if skipping is None:
+        yield from run_row_stages(driver, (*stages_before, SkipErrors(skip=skips), querying), tally)
+        return
+    stages = (*stages_before, SkipErrors(skip=skips, keeps_data=True), skipping, querying)
+    with skipping:
+        yield from run_row_stages(driver, stages, tally)
 
 
 class Solutions(RowReader):
@@ -75,6 +83,7 @@ class Solutions(RowReader):
         *,
         skips: bool = False,
         infers: bool = False,
+        stages_before: Sequence[Stage] = (),
     ) -> None:
         """Open the input. Use `rdfm.select` instead.
 
@@ -84,8 +93,9 @@ class Solutions(RowReader):
             driver: Driver that reads the logs, or an open log.
             skips: Whether to skip invalid messages.
             infers: Whether `to_arrow`, `to_pandas` and `to_polars` infer types by default.
+            stages_before: Stages to run before the query.
         """
-        super().__init__(driver, (SkipErrors(skip=skips), querying))
+        super().__init__(driver, (*stages_before, SkipErrors(skip=skips), querying))
         self.variables = tuple(querying.query.variables)
         self._columns = columns
         self._nulls = 0
@@ -132,6 +142,11 @@ class Solutions(RowReader):
         Counts invalid messages, messages that exceeded a limit, and ill-typed values.
         """
         return self._tally.skipped + self._nulls
+
+    @property
+    def skipped_lines(self) -> int:
+        """Number of lines skipped so far (`on_error="skip-line"`)."""
+        return self._tally.skipped_lines
 
     def batches(self) -> Iterator[pyarrow.RecordBatch]:
         """Yield the rows as record batches.
@@ -278,3 +293,11 @@ class Solutions(RowReader):
     def __repr__(self) -> str:
         """Return a short description, such as `<Solutions of x.nq: s, time>`."""
         return f"<Solutions of {self._name}: {', '.join(self.variables)}>"
+
+    def _repr_html_(self) -> str:
+        """An HTML table for notebooks: the rows that are already buffered. Reads nothing."""
+        if not self._converted:
+            return html_rows(f"{self!r}: not read", self.variables, (), 0)
+        rows = self._converted[0].slice(0, MAX_ROWS)
+        cells = [list(row.values()) for row in rows.to_pylist()]
+        return html_rows(repr(self), rows.schema.names, cells)

@@ -8,7 +8,7 @@ Law: the columns `source` and `message_index` precede the variables, unless all 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rdfm._core import Query, ResultBatch, TypedColumns
@@ -25,7 +25,7 @@ from rdfm.sparql.query_stage import SolutionBatch
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Columns", "LabelledRows", "TableRows"]
+__all__ = ["Columns", "LabelledRows", "TableRows", "node_texts"]
 
 _MESSAGE_COLUMNS = ("source", "message_index")
 _PURPOSE = "a table of solutions"
@@ -89,7 +89,7 @@ class Columns:
 
     def __init__(
         self,
-        query: Query,
+        variables: Sequence[str],
         types: Mapping[str, str],
         *,
         whole: bool,
@@ -99,7 +99,7 @@ class Columns:
         """Set up the columns.
 
         Args:
-            query: The query.
+            variables: Names of the variables.
             types: Column types by variable name; with `ANY`: "auto", the first `inferred_rows` rows
                 decide about the other columns. Otherwise, these contain terms as N-Triples.
             whole: Whether all logs are one dataset.
@@ -111,7 +111,7 @@ class Columns:
             OptionError: If a variable is named "source" or "message_index" (without `whole`), or `types`
                 has an unknown variable or type.
         """
-        self._query, self._whole, self._skips = query, whole, skips
+        self._variables, self._whole, self._skips = variables, whole, skips
         given = {name: type.removeprefix("xsd:") for name, type in types.items()}
         self._infers = given.pop(ANY, None) is not None
         self._given = given
@@ -125,19 +125,19 @@ class Columns:
     def _inferred_names(self) -> list[str]:
         if not self._infers:
             return []
-        return [name for name in self._query.variables if name not in self._given]
+        return [name for name in self._variables if name not in self._given]
 
     def _set_types(self, types: Mapping[str, str]) -> None:
         """Set the types of all columns."""
         for name, type in types.items():
-            if type not in TYPES and name in self._query.variables:
+            if type not in TYPES and name in self._variables:
                 raise OptionError(
                     f"unknown type '{type[:40]}' for ?{name}; expected one of {', '.join(TYPES)}"
                 )
-        self._types = {name: types.get(name, "terms") for name in self._query.variables}
+        self._types = {name: types.get(name, "terms") for name in self._variables}
         core = {name: _CORE_TYPES.get(type, type) for name, type in types.items()}
         self._columns = TypedColumns(
-            self._query.variables,
+            self._variables,
             {name: type for name, type in core.items() if type is not None},
             messages=not self._whole,
         )
@@ -146,7 +146,7 @@ class Columns:
         """Return columns whose types are decided by all rows, at `end`."""
         types = {**self._given, ANY: "auto"}
         return Columns(
-            self._query, types, whole=self._whole, skips=self._skips, inferred_rows=sys.maxsize
+            self._variables, types, whole=self._whole, skips=self._skips, inferred_rows=sys.maxsize
         )
 
     @property
@@ -287,7 +287,7 @@ class Columns:
     def _misfit(
         self, name: str, rows: _Rows, solutions: SolutionBatch | None, values: Any
     ) -> UnsupportedError:
-        position = list(self._query.variables).index(name)
+        position = list(self._variables).index(name)
         cells = zip(rows.rows.rows(), values.is_null().to_pylist(), strict=True)
         row, term = next(
             (row, cells[position])
@@ -323,7 +323,8 @@ def _arrow_type(type: str) -> Any:
     return pa.timestamp("us") if type == "localDateTime" else None
 
 
-def _nodes(terms: Any, _: Any) -> Any:
+def node_texts(terms: Any) -> Any:
+    """Return IRIs and blank nodes (`_:label`) as strings, and other terms as null."""
     import pyarrow.compute as pc
 
     kind, value = terms.flatten()[:2]
@@ -353,7 +354,7 @@ def _local_times(terms: Any, times: Any) -> Any:
 
 
 _CONVERSIONS = {
-    "node": _nodes,
+    "node": lambda terms, _: node_texts(terms),
     "langString": _language_strings,
     "localDateTime": _local_times,
 }

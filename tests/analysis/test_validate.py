@@ -73,8 +73,25 @@ def test_every_error_in_a_log_is_reported():
         len(GOOD + DELIMITER),
         log.index(f"{S} .\n") + 26,
     ]
-    assert (checked.messages, checked.errors, checked.rules) == (3, 2, {"syntax": 2})
+    assert (checked.messages, checked.errors, checked.rules) == (5, 2, {"syntax": 2})
     assert not checked.ok
+
+
+def test_every_bad_line_is_reported_in_the_order_of_the_log():
+    ill_typed = f'{S} "x"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
+    dump = f"bad\n{GOOD}{ill_typed}worse\n{GOOD}{DELIMITER}bad\n"
+    found = [
+        (each.rule, each.line, each.message_index) for each in rdfm.validate(dump.encode(), "nq")
+    ]
+    assert found == [
+        ("syntax", 1, 0),
+        ("ill-typed-literal", 3, 0),
+        ("syntax", 4, 0),
+        ("syntax", 7, 1),
+    ]
+    # The last bad line may have been a delimiter.
+    dump = f"bad\n{GOOD}bad {DELIMITER}bad\n"
+    assert [each.line for each in rdfm.validate(dump.encode(), "nq")] == [1, 3]
 
 
 @pytest.mark.parametrize("name", ["ttl", "trig"])

@@ -22,6 +22,7 @@ COMMANDS = [
     "inspect URL",
     "validate URL",
     "diff URL URL",
+    "hash URL",
     "filter --count --any <a:s> URL",
     "query ASK{} URL",
     "query --whole ASK{} URL",

@@ -263,9 +263,18 @@ def test_messages_in_parts_cannot_be_filtered():
     data = b"".join(b"<x:a> <x:p> <x:%d> .\n" % at for at in range(20_000))
     with (
         library.open_log(data, "nq", parts=True) as log,
-        pytest.raises(library.OptionError, match="only complete messages can be filtered"),
+        pytest.raises(
+            library.OptionError, match="only complete messages can be filtered"
+        ) as raised,
     ):
         list(log.filter(any="<x:1>"))
+    assert [remedy.option for remedy in raised.value.remedies] == ["quads"]
+    # The time and the term may be in different quads.
+    with (
+        library.open_log(data, "nq", parts=True) as log,
+        pytest.raises(library.OptionError, match="only complete messages can be filtered"),
+    ):
+        list(log.filter(any="<x:1>", after="2026-01-01", quads=True))
 
 
 @pytest.mark.usefixtures("log")

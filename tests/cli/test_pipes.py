@@ -59,6 +59,9 @@ COMMANDS = [
     "diff IN a.nq",
     "diff a.nq IN FROM",
     "diff a.nq IN --unordered --limit 0",
+    "hash IN",
+    "hash IN FROM -m 2:4",
+    "hash IN a.nq FROM --log",
     'filter IN --object "3"',
     'filter IN FROM --object "3" --count',
     "query SELECT*{?s?p?o} IN FROM",
@@ -75,7 +78,12 @@ COMMANDS = [
 ]
 # Commands without an input, and commands that read only files and folders.
 WITHOUT_INPUT = {"serve", "formats", "completion", "help"}
-REFUSED = ["cat IN FROM --sample 2", "convert IN out.nq --sample 2", "diff IN a.nq --unordered"]
+REFUSED = [
+    "cat IN FROM --sample 2",
+    "hash IN --sample 2",
+    "convert IN out.nq --sample 2",
+    "diff IN a.nq --unordered",
+]
 # Options that name a file: the content of the file, and the command.
 OPTIONS = [
     (CONTEXT, "cat a.ndjsonld b.ndjsonld --expand-context IN"),
@@ -84,6 +92,7 @@ OPTIONS = [
     (CONTEXT, "query SELECT*{?s?p?o} folder/ --expand-context IN"),
     (CONTEXT, "diff a.ndjsonld b.ndjsonld --expand-context IN"),
     (CONTEXT, "diff folder/ folder/ --unordered --expand-context IN"),
+    (CONTEXT, "hash folder/ --expand-context IN"),
     (CONTEXT, "inspect folder/ --stats --expand-context IN"),
     (CONTEXT, "filter folder/ --predicate <http://e/name> --count --expand-context IN"),
     (CONTEXT, "patch from-log folder/ out.rdfp --expand-context IN"),

@@ -1,5 +1,6 @@
 """Progress bar and summary of the commands."""
 
+import gc
 import io
 import json
 from pathlib import Path
@@ -103,9 +104,39 @@ def test_inspect_reports_progress(rdfm, bar, source):
     assert steps == sorted(steps)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda **options: package.convert("log.nq", "out.jelly", **options),
+        lambda **options: package.filter("log.nq", "out.nq", any="<x:s>", **options),
+        lambda **options: package.inspect("log.nq", **options),
+        lambda **options: package.statistics("log.nq", **options),
+        lambda **options: list(package.validate("log.nq", **options)),
+        lambda **options: package.diff("log.nq", "log.nq", **options),
+        lambda **options: package.patch.from_log("log.nq", "out.rdfp", **options),
+        lambda **options: package.ask("ASK { ?s ?p ?o }", "log.nq", **options),
+        lambda **options: list(package.select("SELECT * { ?s ?p ?o }", "log.nq", **options)),
+        lambda **options: list(
+            package.construct("CONSTRUCT WHERE { ?s ?p ?o }", "log.nq", **options)
+        ),
+        lambda **options: list(package.query("SELECT * { ?s ?p ?o }", "log.nq", **options)),
+    ],
+)
+def test_true_shows_a_bar(rdfm, capfd, call):
+    Path("log.nq").write_text((LINE + DELIMITER) * 200)
+    size = Path("log.nq").stat().st_size
+    call(progress=False)
+    call()
+    assert capfd.readouterr().err == ""
+    call(progress=True)
+    gc.collect()  # closes the bar
+    shown = capfd.readouterr().err
+    assert f"{size / 1000:.3g}"[:3] in shown or "100%" in shown
+
+
 def test_progress_must_be_a_function(rdfm):
     with pytest.raises(package.OptionError, match="progress must be a function"):
-        package.inspect("a.nq", progress=True)
+        package.inspect("a.nq", progress="bar")
 
 
 def test_dropped_data_is_counted_in_singular_and_plural(rdfm):

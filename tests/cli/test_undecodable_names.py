@@ -49,6 +49,7 @@ def _undecodable(stem, suffix):
         ["validate", UNDECODABLE],
         ["validate", "d", "--json"],
         ["diff", UNDECODABLE, "a.nq"],
+        ["hash", UNDECODABLE],
         ["filter", UNDECODABLE, "--any", "<http://e/o>", "-o", _undecodable(b"out", b".nq")],
         ["filter", "d", "--any", "<http://e/o>", "--count"],
         ["query", SELECT, UNDECODABLE],

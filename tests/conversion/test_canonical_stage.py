@@ -37,6 +37,15 @@ def test_the_canonical_output_of_a_message_has_its_canonical_hash(number):
     assert sha256(output).hexdigest() == message.canonical_hash()
 
 
+def test_canonical_output_does_not_depend_on_the_dialect_of_the_input():
+    directive = b'VERSION "1.2-messages"\n' + LOG.replace(b"# @message", b"MESSAGE")
+    for options in ({}, {"messages": "1"}):
+        expected, _ = converted(canonical=True, **options)
+        assert converted(directive, canonical=True, **options)[0] == expected
+    output, _ = converted(canonical=True, to_dialect="directive")
+    assert output.startswith(b"VERSION")
+
+
 def test_repeated_quads_are_counted_and_canonical_output_is_stable():
     output, summary = converted(canonical=True)
     assert summary.dropped == {"repeated quads": 1}
@@ -65,6 +74,7 @@ def test_distinct_nanopublications_have_different_artifact_codes():
     [
         ({"canonical": True, "to": "trig"}, "needs N-Triples or N-Quads"),
         ({"canonical": True, "flat": True}, "cannot be combined with flat"),
+        ({"canonical": True, "rdf_star_syntax": True}, "cannot be combined with rdf_star_syntax"),
         ({"max_steps": 5}, "max_steps applies to"),
         ({"distinct": "dataset", "append": True}, "append=True cannot|append cannot"),
     ],

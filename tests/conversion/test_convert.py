@@ -102,9 +102,9 @@ def test_unknown_options_and_values_are_rejected():
     with pytest.raises(OptionError, match="on_error must be one of 'fail', 'skip'"):
         converted(LOG, on_error="ignore")
     with pytest.raises(
-        OptionError, match="progress must be a function that takes a Progress, not True"
+        OptionError, match="progress must be a function that takes a Progress, or True, not 1"
     ):
-        converted(LOG, progress=True)
+        converted(LOG, progress=1)
     with pytest.raises(OptionError, match="take must be a number >= 0, not -1"):
         converted(LOG, take=-1)
     with pytest.raises(

@@ -20,6 +20,7 @@ from rdfm.errors import RdfmError
 from rdfm.formats import rows
 from rdfm.formats.parquet_files import ParquetEncoder
 from rdfm.logs.read import parallel
+from rdfm.logs.read.parallel import ParallelDriver
 from rdfm.storage import compression as compressions
 from rdfm.storage.pool import Pool, PoolClosedError
 
@@ -256,7 +257,7 @@ INVALID_LOGS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("on_error", ["fail", "skip"])
+@pytest.mark.parametrize("on_error", ["fail", "skip", "skip-line"])
 @pytest.mark.parametrize("change", INVALID_LOGS)
 def test_errors_and_notes_do_not_depend_on_jobs(tmp_path, monkeypatch, change, on_error):
     monkeypatch.setattr(parallel, "MESSAGE_BYTES", 4000)
@@ -265,6 +266,41 @@ def test_errors_and_notes_do_not_depend_on_jobs(tmp_path, monkeypatch, change, o
         check(source, tmp_path / "out.nq.gz", on_error=on_error)
     for target in ("out.rdf", "out.jelly", "out.parquet"):
         check(sources[0], tmp_path / target, on_error=on_error)
+
+
+def plain_text():
+    return "".join(f'_:b{n % 5} <http://ex/p> "{n}" .\n' for n in range(2000))
+
+
+@pytest.mark.parametrize("target", ["out.nq", "out.parquet"])
+@pytest.mark.parametrize(
+    "change",
+    {
+        "plain": lambda text: text,
+        "comments first and last": lambda text: "# c\n" * 2000 + text + "# c\n" * 2000,
+        "a delimiter": lambda text: text * 30 + "# @message\n" + text,
+        "look-alikes": lambda text: text * 3 + "# message\n" + text,
+        "an error": lambda text: text * 3 + "oops\n" + text,
+    }.values(),
+)
+def test_plain_logs_are_split_at_line_ends(tmp_path, monkeypatch, change, target):
+    (tmp_path / "log.nq").write_text(change(plain_text()))
+    monkeypatch.setattr(parallel, "SPLIT_BYTES", 20_000)
+    options = {"rows": "quads"} if target == "out.parquet" else {}
+    planned = []
+    plan = ParallelDriver._plan_parts
+    monkeypatch.setattr(
+        ParallelDriver, "_plan_parts", lambda *args: planned.append(plan(*args)) or planned[-1]
+    )
+    results = []
+    for jobs in (1, 3):
+        result = outcome(tmp_path / "log.nq", tmp_path / target, jobs, **options)
+        # Where the parts of a message end determines how much of it precedes an error.
+        results.append(result[:3] if isinstance(result[0], type) else result[:4])
+    assert results[0] == results[1]
+    splits = [part.split for parts in planned for part in parts]
+    assert len(splits) > 2
+    assert all(split.has_lines for split in splits)
 
 
 def test_error_positions_refer_to_the_entire_log(tmp_path):

@@ -61,6 +61,7 @@ def test_user_documentation_uses_the_word_error():
         "query",
         "validate",
         "diff",
+        "hash",
         "inspect",
         "patch",
         "formats",

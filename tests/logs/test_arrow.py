@@ -193,3 +193,45 @@ def test_results_support_structs(tmp_path):
     with rdfm.open_log(path, kind="results", terms="structs") as log:
         batches = [pa.record_batch(batch) for batch in log.batches()]
     assert pa.Table.from_batches(batches).to_pylist() == rows
+
+
+@pytest.mark.parametrize("terms", ["ntriples", "structs"])
+@pytest.mark.parametrize("rows", ["messages", "quads"])
+def test_a_table_has_the_requested_columns_in_their_order(log, rows, terms):
+    with rdfm.open_log(log, rows=rows, terms=terms) as opened:
+        everything = opened.to_arrow()
+    for columns in (COLUMNS[rows][::-1], COLUMNS[rows][2:3], ["message_index", "source"]):
+        with rdfm.open_log(log, rows=rows, terms=terms, columns=columns) as opened:
+            assert opened.to_arrow().equals(everything.select(columns))
+        with rdfm.open_log(log, rows=rows, terms=terms, columns=tuple(columns)) as opened:
+            assert next(opened.batches()).column_names == columns
+
+
+def test_messages_and_patches_have_more_columns_on_request():
+    with rdfm.open_log(LOG, columns=["byte_offset", "namespaces"]) as opened:
+        rows = opened.to_arrow().to_pylist()
+    with rdfm.open_log(LOG) as opened:
+        assert rows[0]["byte_offset"] == next(opened.batches()).byte_offset(0)
+    assert "this" in dict(rows[0]["namespaces"])
+    with rdfm.open_log(
+        b"A <x:s> <x:p> <x:o> .\n", "rdf-patch", kind="patches", columns=["operations"]
+    ) as patches:
+        assert patches.to_arrow().column_names == ["operations"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": ["subject"]}, "unknown column 'subject'; expected one of source"),
+        ({"columns": ["quads"], "rows": "quads"}, "unknown column 'quads'"),
+        ({"columns": ["source", "source"]}, "columns names a column twice: source, source"),
+        ({"columns": []}, "columns names no column"),
+        ({"columns": "source"}, "columns must be a list of names, not 'source'"),
+        ({"columns": [1]}, r"columns must be a list of names, not \[1\]"),
+        ({"columns": ["x"], "kind": "results"}, "the columns of results are their variables"),
+        ({"columns": ["source"], "rows": "quads", "kind": "patches"}, "quad rows require messages"),
+    ],
+)
+def test_invalid_columns_are_rejected_when_a_log_is_opened(options, message):
+    with pytest.raises(OptionError, match=message):
+        rdfm.open_log(b"", "nq", **options)

@@ -135,6 +135,68 @@ def test_the_columns_of_a_log_are_inspected(tmp_path):
     assert rdfm.inspect(tmp_path).column_bytes == report.column_bytes
 
 
+def frame_ends(data):
+    """Indices after the frames of a log."""
+    ends, at = [], 0
+    while at < len(data):
+        length = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            length |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        at += length
+        ends.append(at)
+    return ends
+
+
+def test_a_log_that_was_cut_between_frames_is_noticed(tmp_path):
+    path, cut = tmp_path / "log.jelly", tmp_path / "cut.jelly"
+    write(path, message(0), message(1, 10), message(2), frame_rows=4)
+    data = path.read_bytes()
+    findings = []
+    for end in frame_ends(data):
+        cut.write_bytes(data[:end])
+        found = list(rdfm.validate(cut))
+        (counts,) = [sizes(cut)]
+        findings.append([finding.rule for finding in found])
+        notes = rdfm.convert(cut, tmp_path / "copy.nq").notes
+        assert any("may have been cut" in note for note in notes) == bool(found)
+        assert bool(found) == (1 < sum(counts) < 11)
+    assert ["open-end"] in findings
+    assert findings[-1] == []
+
+
+def test_a_log_that_begins_with_many_columns_is_detected(tmp_path):
+    """The stream options may follow the columns in their frame."""
+    path, other = tmp_path / "log.jelly", tmp_path / "other"
+    write(path, message(0, 1000), namespaces=False)
+    data = path.read_bytes()
+    (end,) = frame_ends(data)
+    start = 2 if data[2] == 0x0A else 3
+    options_end = start + 2 + data[start + 1]
+    frame = data[options_end:end] + data[start:options_end]
+    assert len(frame) > 8192
+    for log in (frame, data[:start] + frame):
+        other.write_bytes(log)
+        assert rdfm.inspect(other).format == "jelly"
+        assert sizes(other) == [1000]
+
+
+def test_validation_returns_the_columns_of_a_log(tmp_path):
+    path = tmp_path / "log.jelly"
+    write(path, message(0), message(1))
+    checked = rdfm.validate(path)
+    (log,) = checked.columns
+    assert (log.source, log.options["stream_type"]) == (str(path), "messages")
+    assert log.column_bytes == rdfm.inspect(path).column_bytes
+    assert checked.summary()["columns"][0]["column_bytes"] == log.column_bytes
+    rdfm.convert(path, tmp_path / "row.jelly", jelly_version="1.1")
+    assert "columns" not in rdfm.validate(tmp_path / "row.jelly").summary()
+
+
 @pytest.mark.parametrize("options", [{}, {"restart_bytes": 1}, {"frame_rows": 100}])
 def test_a_rejected_message_removes_nothing_of_the_messages_before_it(tmp_path, options):
     named_graph = [rdfm.Quad(S, P, S, rdfm.Iri("http://e/g"))]

@@ -179,8 +179,8 @@ def nanopub_java() -> Callable[[list[Path]], list[str]]:
 
 
 @pytest.fixture(scope="session")
-def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
-    """A running peer with N3.js and jsonld.js."""
+def node_modules() -> Path:
+    """The folder with the packages of Node."""
     require_programs("node", "npm")
     files = [HERE / "node" / name for name in ("package.json", "package-lock.json")]
 
@@ -189,11 +189,16 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
             shutil.copy(path, folder)
         run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder)
 
-    folder = peer_folder("node", files, prepare)
+    return peer_folder("node", files, prepare) / "node_modules"
+
+
+@pytest.fixture(scope="session")
+def node(node_modules: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
+    """A running peer with N3.js and jsonld.js."""
     peer = Peer(
         ["node", HERE / "node" / "peer.js"],
         tmp_path_factory.mktemp("node"),
-        NODE_PATH=str(folder / "node_modules"),
+        NODE_PATH=str(node_modules),
     )
     yield peer
     peer.close()

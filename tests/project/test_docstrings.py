@@ -37,6 +37,7 @@ def test_public_names_are_documented():
         "create_log",
         "convert",
         "diff",
+        "hash",
         "inspect",
         "validate",
         "query",

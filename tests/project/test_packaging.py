@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import tarfile
 import tomllib
 from pathlib import Path
 
@@ -58,8 +59,10 @@ def test_every_file_names_the_same_python_versions():
     supported = re.findall(r"Python :: (3\.\d+)", "\n".join(pyproject["classifiers"]))
     assert len(supported) > 2
     assert pyproject["requires-python"] == f">={supported[0]}"
-    workflow = (ROOT / ".github/workflows/ci.yml").read_text("utf-8")
-    tested, installed = map(json.loads, re.findall(r"python: (\[.*\])", workflow))
+    tested, installed = (
+        json.loads(re.findall(r"python: (\[.*\])", workflow.read_text("utf-8"))[0])
+        for workflow in sorted(ROOT.glob(".github/workflows/*.yml"))
+    )
     assert tested == supported
     assert installed == [supported[0], supported[-1]]
     for name, pattern in {
@@ -102,3 +105,20 @@ def test_the_citation_has_the_version_and_licence_of_the_project():
     project = tomllib.loads((ROOT / "Cargo.toml").read_text("utf-8"))["workspace"]["package"]
     assert f"\nversion: {project['version']}\n" in citation
     assert f"\nlicense: {project['license']}\n" in citation
+
+
+def test_the_sdist_has_what_a_build_needs(tmp_path):
+    maturin = Path(sys.executable).parent / "maturin"
+    command = [maturin, "sdist", "--out", tmp_path]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (path,) = tmp_path.iterdir()
+    with tarfile.open(path) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert names >= {"Cargo.lock", "Cargo.toml", ".cargo/config.toml", "pyproject.toml"}
+    assert names >= {"README.md", "LICENSE", "THIRD_PARTY_NOTICES.txt"}
+    for folder in ("wheel", "rdfm", "pyspark_rdfm", "crates/rdfm-core/src"):
+        files = subprocess.run(
+            ["git", "ls-files", folder], cwd=ROOT, check=True, capture_output=True, text=True
+        ).stdout.split()
+        assert names >= set(files), folder
+    assert not [name for name in names if name.startswith(("tests/", "docs/", "tools/"))]

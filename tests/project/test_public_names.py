@@ -34,6 +34,7 @@ RDFM_NAMES = [
     "ConvertOptions",
     "DecodeError",
     "EncodeError",
+    "EntityTable",
     "FilterOptions",
     "Finding",
     "Inspection",
@@ -44,10 +45,13 @@ RDFM_NAMES = [
     "LogBusyError",
     "LogDiff",
     "LogReader",
+    "LogScan",
     "LogWriter",
     "Message",
     "MessageBatch",
     "MessageDiff",
+    "MessageHash",
+    "MessageHashes",
     "MissingExtraError",
     "Operation",
     "OptionError",
@@ -83,15 +87,19 @@ RDFM_NAMES = [
     "errors",
     "filter",
     "formats",
+    "hash",
     "inspect",
     "open_log",
     "parse_term",
     "plan_splits",
     "query",
     "regroup",
+    "scan",
+    "scan_polars",
     "select",
     "serve",
     "statistics",
+    "table",
     "validate",
 ]
 
@@ -128,6 +136,7 @@ import rdfm, types
 assert isinstance(rdfm.convert, types.FunctionType), rdfm.convert
 assert isinstance(rdfm.inspect, types.FunctionType), rdfm.inspect
 assert isinstance(rdfm.statistics, types.FunctionType), rdfm.statistics
+assert isinstance(rdfm.hash, types.FunctionType), rdfm.hash
 assert isinstance(rdfm.query, types.FunctionType), rdfm.query
 assert rdfm.convert.__module__ == "rdfm.conversion.convert"
 for name in rdfm.__all__:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
-import subprocess
+import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tools/site"))
+
+import charts
 import devtools
+import make_targets
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,11 +22,8 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module", autouse=True)
 def built() -> None:
-    # A build fails if a link or an anchor has no target. Without -o, make would build the core.
-    done = subprocess.run(
-        ["make", "--silent", "-o", "build", "site"], cwd=ROOT, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    # A build fails if a link or an anchor has no target.
+    make_targets.make("site")
 
 
 def test_every_page_is_in_the_site():
@@ -55,3 +57,30 @@ def test_the_search_finds_a_page_without_a_server_or_network(tmp_path):
         assert page.requests
         local = ("file:", "data:", "blob:", "about:")
         assert [url for url in page.requests if not url.startswith(local)] == []
+
+
+def test_charts_have_the_figures_of_their_tables():
+    page = (ROOT / "docs/performance.md").read_text("utf-8")
+    tables = charts.TABLE.findall(page)
+    assert len(tables) > 3
+    assert charts.with_charts(page).count("<svg") == len(tables)
+    for table in tables:
+        rows = charts.comparisons(table)
+        assert len(rows) == table.count("\n") - 2
+        svg = ElementTree.fromstring(charts.chart(rows))
+        texts = [text.text for text in svg.iter("text")]
+        assert texts[::3] == [row.task for row in rows]
+        assert texts[1] == f"{rows[0].rate:g} rdfm"
+        lengths = [float(bar.get("width")) for bar in svg.iter("rect")]
+        assert lengths[0] / max(lengths) == pytest.approx(
+            rows[0].rate / max(max(row.rate, row.other_rate) for row in rows), abs=0.01
+        )
+
+
+def test_the_first_page_has_the_figures_of_the_benchmark():
+    page = (SITE / "index.html").read_text("utf-8")
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for row in re.findall(r"^\| ((?:read|write) .*) \|$", readme, re.MULTILINE):
+        task, rate, library, other, _ = (cell.strip() for cell in row.split("|"))
+        cells = (task, rate, f"{library} {other}")
+        assert "\n".join(f"<td>{text}</td>" for text in cells) in page

@@ -1,5 +1,6 @@
 """A filter keeps the same messages as a loop over all quads, for any batch size."""
 
+import io
 import re
 from datetime import UTC, datetime
 
@@ -186,3 +187,52 @@ def test_a_filter_equals_a_loop_over_quads(messages, criteria, size):
             for message in filtered
         ]
     assert found == list(expected_messages(messages, criteria))
+
+
+# Numbers of quads of messages; those with more than about 10,000 are read in several parts.
+SIZES = st.sampled_from([0, 1, 3, 9_000, 25_000, 40_000])
+# Where matching quads are: shares of the message.
+POSITIONS = st.lists(st.sampled_from([0.0, 0.3, 0.5, 0.9, 1.0]), max_size=2)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    messages=st.lists(st.tuples(SIZES, POSITIONS), min_size=1, max_size=4),
+    invert=st.booleans(),
+)
+def test_quads_of_messages_in_parts_are_selected_as_in_complete_messages(messages, invert):
+    texts = []
+    for size, positions in messages:
+        matching = {int(position * (size - 1)) for position in positions}
+        texts.append(
+            "".join(
+                f"<x:s> <x:{'q' if number in matching else 'p'}> <x:{number}> .\n"
+                for number in range(size)
+            )
+        )
+    data = "# @message\n".join([*texts, ""]).encode()
+    criteria = {"predicate": "<x:q>", "quads": True, "invert": invert}
+    with rdfm.open_log(data, "nq") as log:
+        complete = {
+            message.message_index: list(map(str, message)) for message in log.filter(**criteria)
+        }
+    found, is_open = {}, False
+    with rdfm.open_log(data, "nq", parts=True) as log:
+        for batch in log.filter(**criteria).batches():
+            assert batch.continued == is_open
+            is_open = batch.continues
+            for message in batch:
+                found.setdefault(message.message_index, []).extend(map(str, message))
+    assert not is_open
+    assert found == complete
+    with rdfm.open_log(data, "nq", rows="quads") as log:
+        rows = log.filter(**criteria).to_arrow().to_pydict()
+    assert rows["message_index"] == [index for index, quads in complete.items() for _ in quads]
+    assert rows["object"] == [quad.split()[2] for quads in complete.values() for quad in quads]
+    limited = {"from_format": "nq", "max_message_bytes": 1 << 20}
+    counts = rdfm.filter(data, **limited, **criteria)
+    assert (counts.messages, counts.quads) == (len(complete), len(rows["object"]))
+    with io.BytesIO() as output:
+        rdfm.filter(data, output, to="nq", **limited, **criteria)
+        written_again = list(rdfm.open_log(output.getvalue(), "nq", dialect="comment"))
+    assert [list(map(str, message)) for message in written_again] == list(complete.values())

@@ -18,6 +18,7 @@ COMMANDS = [
     ("inspect", "LOG", "--stats"),
     ("validate", "LOG", "--quiet"),
     ("diff", "LOG", "LOG.gz", "--quiet"),
+    ("hash", "LOG", "--log"),
     ("query", "SELECT * { ?s ?p ?o }", "LOG", "-q", "-o", "/dev/null", "--to", "results-thrift"),
     ("query", "SELECT * { ?s ?p ?o }", "LOG", "-q", "-o", "OUT.parquet"),
     ("query", "CONSTRUCT { ?o ?p ?s } { ?s ?p ?o }", "LOG", "-q", "-o", "/dev/null", "--to", "nq"),

@@ -14,7 +14,20 @@ import rdfm
 from rdfm import regroup
 from rdfm.conversion.regroup import make_regrouper
 
-GROUPINGS = ("message", "subject", "graph", "count=1", "count=3", "bytes=1", "bytes=150", "all")
+GROUPINGS = (
+    "message",
+    "subject",
+    "graph",
+    "cbd",
+    "count=1",
+    "count=3",
+    "bytes=1",
+    "bytes=150",
+    "all",
+)
+TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+NP = "http://www.nanopub.org/nschema#"
+LINKS = ("hasAssertion", "hasProvenance", "hasPublicationInfo")
 
 
 def tagged(log):
@@ -52,6 +65,8 @@ def expected(log, grouping):
     if name in ("subject", "graph"):
         part = 0 if name == "subject" else 3
         return [list(group) for _, group in itertools.groupby(quads, lambda quad: quad[part])]
+    if name == "cbd":
+        return descriptions(quads)
     original_quads = [quad for message in log for quad in message]
     groups, size = [], int(number)
     for quad, original in zip(quads, original_quads, strict=True):
@@ -61,6 +76,75 @@ def expected(log, grouping):
         groups[-1].append(quad)
         size -= 1 if name == "count" else sum(map(text_bytes, original))
     return groups
+
+
+def descriptions(quads):
+    """Returns concise bounded descriptions of consecutive quads."""
+    groups = []
+    for quad in quads:
+        objects = {each[2] for each in groups[-1] if each[2][0] == "bnode"} if groups else set()
+        if not groups or quad[0] not in (groups[-1][0][0], *objects):
+            groups.append([])
+        groups[-1].append(quad)
+    return groups
+
+
+def nanopubs(quads):
+    """Returns the nanopublications before the first error, and whether there is an error."""
+    groups = []
+    group_of_label = {}
+    for quad in quads:
+        head = groups[-1][0][3] if groups else None
+        if not groups or quad[3] not in (head, *graphs_in_head(groups[-1])):
+            if groups and not is_declared(groups[-1]):
+                return groups[:-1], True
+            if quad[3] is None or quad[3][0] != "iri":
+                return groups, True
+            groups.append([])
+        groups[-1].append(quad)
+        for label in labels_of(quad):
+            if group_of_label.setdefault(label, len(groups)) != len(groups):
+                return groups[:-1], True
+    if groups and not is_declared(groups[-1]):
+        return groups[:-1], True
+    return groups, False
+
+
+def graphs_in_head(group):
+    head = [quad for quad in group if quad[3] == group[0][3]]
+    links = [("iri", NP + name) for name in LINKS]
+    return [quad[2] for quad in head if quad[1] in links and quad[2][0] == "iri"]
+
+
+def is_declared(group):
+    declared = [("iri", TYPE), ("iri", NP + "Nanopublication"), group[0][3]]
+    return any([*quad[1:]] == declared for quad in group)
+
+
+@st.composite
+def nanopub_logs(draw):
+    """Messages with quads of nanopublications; some quads are missing or in another place."""
+    quads = []
+    for number in range(draw(st.integers(0, 3))):
+        subject, names = ("iri", f"x:{number}"), [("iri", f"x:{number}#{name}") for name in LINKS]
+        head = ("iri", f"x:{number}#head")
+        links = [
+            (subject, ("iri", NP + name), graph, head)
+            for name, graph in zip(LINKS, names, strict=True)
+        ]
+        declared = (subject, ("iri", TYPE), ("iri", NP + "Nanopublication"), head)
+        node = ("bnode", draw(st.sampled_from(["a", f"b{number}"])))
+        contents = [(node, ("iri", "x:p"), subject, graph) for graph in names]
+        quads += [*draw(st.permutations([declared, *links])), *contents]
+    for _ in range(draw(st.integers(0, 2)) if quads else 0):
+        moved = quads.pop(draw(st.integers(0, len(quads) - 1)))
+        if draw(st.booleans()):
+            graph = draw(st.sampled_from([None, ("bnode", "g"), ("iri", "x:g"), moved[3]]))
+            quads.insert(draw(st.integers(0, len(quads))), (*moved[:3], graph))
+        if not quads:
+            break
+    cuts = sorted(draw(st.sets(st.integers(0, len(quads)), max_size=3)))
+    return [quads[start:end] for start, end in itertools.pairwise([0, *cuts, len(quads)])]
 
 
 def shares_bnodes(groups):
@@ -113,6 +197,42 @@ def test_messages_consist_of_consecutive_quads(grouping, log, sizes):
     else:
         assert reason is None
     assert_same(found, expected_messages)
+
+
+@given(log=nanopub_logs(), sizes=st.lists(st.integers(1, 3), min_size=1, max_size=3))
+def test_nanopublications_consist_of_a_head_and_the_graphs_that_it_names(log, sizes):
+    expected_messages, has_error = nanopubs(list(tagged(log)))
+    found = []
+    reason = None
+    try:
+        for batch in regroup(slices(as_batch(log), sizes), "nanopub"):
+            found += messages([batch])
+    except rdfm.EncodeError as error:
+        reason = str(error)
+    assert (reason is not None) == has_error, reason
+    assert_same(found, expected_messages)
+
+
+@given(
+    log=st.lists(
+        st.lists(
+            st.tuples(
+                st.sampled_from([("iri", "x:a"), ("iri", "x:b"), ("bnode", "a"), ("bnode", "b")]),
+                st.just(("iri", "x:p")),
+                st.sampled_from([("iri", "x:a"), ("bnode", "a"), ("bnode", "b"), ("bnode", "c")]),
+                st.none(),
+            ),
+            max_size=6,
+        ),
+        max_size=3,
+    ),
+    sizes=st.lists(st.integers(1, 3), min_size=1, max_size=3),
+)
+def test_descriptions_contain_the_blank_nodes_of_their_root(log, sizes):
+    expected_messages = descriptions(list(tagged(log)))
+    base = "https://skolem.example"  # so that every division is possible
+    found = messages(regroup(slices(as_batch(log), sizes), "cbd", skolemize=base))
+    assert list(map(len, found)) == list(map(len, expected_messages))
 
 
 def test_equal_triple_terms_are_one_subject_unless_they_contain_blank_nodes():
@@ -178,7 +298,7 @@ def test_batch_sizes_do_not_change_the_result(log):
         assert outcomes[0] == outcomes[1] == outcomes[2]
 
 
-@pytest.mark.parametrize("grouping", ["subject", "count=3", "all"])
+@pytest.mark.parametrize("grouping", ["subject", "cbd", "count=3", "all"])
 def test_a_log_larger_than_the_message_limit_is_regrouped_in_parts(grouping):
     lines = [f'<x:{at // 4}> <x:p> "{at}" .\n'.encode() for at in range(40_000)]
     decoder = rdfm.formats.nq.decoder(
@@ -199,7 +319,15 @@ def test_a_log_larger_than_the_message_limit_is_regrouped_in_parts(grouping):
     sizes += batch_sizes(regrouper)
     assert sum(quads for quads, _ in sizes) == 40_000
     message_count = sum(count for _, count in sizes)
-    assert message_count == {"subject": 10_000, "count=3": 13_334, "all": 1}[grouping]
+    assert (
+        message_count
+        == {
+            "subject": 10_000,
+            "cbd": 10_000,
+            "count=3": 13_334,
+            "all": 1,
+        }[grouping]
+    )
 
 
 def batch_sizes(regrouper):

@@ -31,6 +31,24 @@ def read(path: Path) -> list[str]:
     return subjects
 
 
+def tables(path: str) -> int:
+    columns = ["subject", "object"]
+    with rdfm.open_log([path, b""], rows="quads", columns=columns, sample="1%") as log:
+        count: int = log.to_arrow().num_rows
+    scan = rdfm.scan(path, predicate="<x:p>", lenient=True, columns=columns)
+    count += scan.to_arrow().num_rows + rdfm.scan_polars([path]).collect().height
+    rdfm.scan(path, predicates="<x:p>")  # type: ignore[call-arg]  # pyright: ignore
+    entities = rdfm.table(path, types={"ex:n": float}, names="local")
+    types: dict[str, str] = entities.types
+    value = rdfm.Literal("1").to_python()
+    return count + len(types) + (value if isinstance(value, int) else 0)
+
+
+def progress(path: str) -> rdfm.ConversionSummary:
+    rdfm.select("SELECT * { ?s ?p ?o }", path, progress=True)
+    return rdfm.convert(path, "out.nq", progress=True)
+
+
 def batches(path: str) -> int:
     with rdfm.open_log(path) as log:
         return sum(batch.quad_count for batch in log.batches())

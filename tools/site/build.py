@@ -16,11 +16,13 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-import click
-
 import rdfm
-from rdfm.cli.app import app
 from rdfm.cli.parameters import COMPLETE
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from charts import landing, with_charts
+from manual import contexts
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -68,15 +70,14 @@ def navigation(index: str) -> list[dict[str, object]]:
     return sections
 
 
-def commands(command: click.Command, context: click.Context) -> list[str]:
-    """The complete help of a command and its subcommands."""
-    context.meta[COMPLETE] = True
-    lines = [f"## {context.command_path}", "", "```text", command.get_help(context), "```", ""]
-    if isinstance(command, click.Group):
-        for name in command.list_commands(context):
-            inner = command.get_command(context, name)
-            if inner is not None:
-                lines += commands(inner, click.Context(inner, info_name=name, parent=context))
+def commands() -> list[str]:
+    """The complete help of every command."""
+    lines = []
+    for context in contexts():
+        context.max_content_width = 100
+        context.meta[COMPLETE] = True
+        help = context.command.get_help(context)
+        lines += [f"## {context.command_path}", "", "```text", help, "```", ""]
     return lines
 
 
@@ -130,11 +131,17 @@ def main() -> int:
             stage(page, done)
     assets = PAGES / "assets"
     assets.mkdir()
-    shutil.copy(HERE / "iframe-worker.js", assets)
+    for name in ("iframe-worker.js", "accessible.css", "accessible.js"):
+        shutil.copy(HERE / name, assets)
+    performance = PAGES / "performance.md"
+    index = PAGES / "index.md"
+    text = performance.read_text("utf-8")
+    lists = index.read_text("utf-8").partition("\n## ")
+    index.write_text(landing(HERE / "landing.md", text) + "".join(lists[1:]), "utf-8")
+    performance.write_text(with_charts(text), "utf-8")
     os.environ["COLUMNS"] = "100"
-    context = click.Context(app, info_name="rdfm", max_content_width=100)
     head = "# Commands\n\nThe help of every command, with all options.\n\n"
-    (PAGES / COMMANDS).write_text(head + "\n".join(commands(app, context)), "utf-8")
+    (PAGES / COMMANDS).write_text(head + "\n".join(commands()), "utf-8")
     known = stubs()
     names = ((name, getattr(rdfm, name)) for name in rdfm.__all__)
     lines = [

@@ -8,6 +8,7 @@ mod nquads;
 mod oracle;
 mod patches;
 mod results;
+mod skipped_lines;
 mod skipping;
 mod specs;
 mod support;

@@ -7,6 +7,7 @@
 //!   equal the complete message.
 //! - Truncation: any prefix of a log yields a prefix of its messages, except that the last one may
 //!   be shorter.
+//! - Skipped lines: the messages are those of the log without these lines.
 //! - An error is repeated on later calls, there are no panics, and every loop terminates.
 
 use rdfm_core::codec::Decoder;
@@ -460,4 +461,134 @@ fn skip_all(reading: &Reading, data: &[u8], piece: usize) -> Skipped {
             }
         }
     }
+}
+
+/// What a decoder that skips lines returns.
+#[derive(Debug, PartialEq)]
+struct KeptLines {
+    messages: Vec<Message>,
+    lines: Vec<(DecodeError, Vec<u8>)>,
+    error: Option<DecodeError>,
+}
+
+fn keep_lines(reading: &Reading, data: &[u8], piece: usize) -> KeptLines {
+    let mut decoder = reading.decoder();
+    let mut pieces = data.chunks(piece.max(1));
+    let mut kept = KeptLines {
+        messages: Vec::new(),
+        lines: Vec::new(),
+        error: None,
+    };
+    let (mut finished, mut continues) = (false, false);
+    loop {
+        let result = decoder.next_batch();
+        let lines = decoder.take_skipped_lines();
+        let has_lines = !lines.is_empty();
+        kept.lines.extend(lines);
+        match result {
+            Ok(Some(batch)) => {
+                let values = values_of(&batch);
+                let mut messages = values.messages.into_iter();
+                assert_eq!(continues, values.continued);
+                if values.continued
+                    && let (Some(first), Some(rest)) = (kept.messages.last_mut(), messages.next())
+                {
+                    first.records.extend(rest.records);
+                }
+                kept.messages.extend(messages);
+                continues = values.continues;
+            }
+            Ok(None) if has_lines => {}
+            Ok(None) if finished => return kept,
+            Ok(None) => {
+                if let Some(piece) = pieces.next() {
+                    decoder.feed(piece);
+                } else {
+                    decoder.finish();
+                    finished = true;
+                }
+            }
+            Err(error) => {
+                kept.error = Some(error);
+                return kept;
+            }
+        }
+    }
+}
+
+/// Skipping lines does not depend on the pieces, also with messages in parts, and returns the
+/// messages of the log without the skipped lines.
+pub fn skipped_lines(reading: &Reading, data: &[u8]) {
+    if !reading.format.skips_lines {
+        return;
+    }
+    for reading in [
+        reading.clone(),
+        reading.clone().in_parts().with("batch_quads", 2),
+    ] {
+        let mut skipping = reading.clone();
+        skipping.opening.skip_lines = true;
+        let kept = keep_lines(&skipping, data, data.len());
+        for size in PIECES {
+            let cut = keep_lines(&skipping, data, size);
+            assert_eq!(
+                cut,
+                kept,
+                "{reading:?}: skipped lines in pieces of {size}: {:?}",
+                String::from_utf8_lossy(data)
+            );
+        }
+        if kept.error.is_some() {
+            continue;
+        }
+        let good = without_lines(data, &kept.lines);
+        let plain = keep_lines(&reading, &good, good.len());
+        let texts = |messages: &[Message]| -> Vec<_> {
+            let fields = messages
+                .iter()
+                .map(|message| (message.message_index, message.records.clone()));
+            fields.collect()
+        };
+        assert_eq!(
+            (texts(&kept.messages), None),
+            (texts(&plain.messages), plain.error),
+            "{reading:?}: skipped lines of {:?}",
+            String::from_utf8_lossy(data)
+        );
+    }
+}
+
+/// The log without these lines.
+fn without_lines(data: &[u8], lines: &[(DecodeError, Vec<u8>)]) -> Vec<u8> {
+    let mut good = Vec::new();
+    let mut rest = data;
+    let mut skipped = lines.iter().peekable();
+    let mut offset = 0;
+    while !rest.is_empty() {
+        let text = line_length(rest);
+        let end = match &rest[text..] {
+            [b'\r', b'\n', ..] => text + 2,
+            [] => text,
+            _ => text + 1,
+        };
+        let is_skipped = skipped.peek().is_some_and(|(error, line)| {
+            let byte = error.position.byte_offset.expect("the offset is known");
+            (offset..=offset + text as u64).contains(&byte) && rest[..text].ends_with(line)
+        });
+        if is_skipped {
+            skipped.next();
+        } else {
+            good.extend_from_slice(&rest[..end]);
+        }
+        offset += end as u64;
+        rest = &rest[end..];
+    }
+    assert_eq!(skipped.next(), None, "every skipped line is a line");
+    good
+}
+
+/// Length of the first line without its end.
+fn line_length(text: &[u8]) -> usize {
+    let end = text.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+    end.unwrap_or(text.len())
 }

@@ -85,6 +85,7 @@ pub fn any_bytes(format: &'static FormatSpec, data: &[u8]) {
         decode::fast_paths(&reading, data, &whole);
         decode::parts(&reading, data, &whole);
         decode::skipping(&reading, data);
+        decode::skipped_lines(&reading, data);
         if format.kinds == [Kind::Messages] {
             regroup::every_way(&reading, data);
         }

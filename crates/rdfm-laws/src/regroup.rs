@@ -17,10 +17,12 @@ use crate::decode;
 use crate::message::{Message, messages, relabel};
 use crate::options::Reading;
 
-const WAYS: [GroupBy; 6] = [
+const WAYS: [GroupBy; 8] = [
     GroupBy::Message,
     GroupBy::Subject,
     GroupBy::Graph,
+    GroupBy::Cbd,
+    GroupBy::Nanopub,
     GroupBy::Count(2),
     GroupBy::Bytes(40),
     GroupBy::All,

@@ -1,13 +1,14 @@
 //! The law of splits: for any cuts, the splits contain the messages and errors of the complete log,
-//! each once and in order. Counting delimiters assigns the same message numbers as decoding.
+//! each once and in order. Counting delimiters assigns the same message numbers as decoding. Splits of
+//! lines contain the quads of a plain log, each once and in order; a delimiter is an error.
 
 use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::codec::options::{LENIENT, READ_DIALECT};
 use rdfm_core::codec::{Dialect, Split};
-use rdfm_core::model::error::DecodeError;
+use rdfm_core::model::error::{DecodeError, ErrorClass};
 use rdfm_core::model::term::Quad;
 
-use crate::message::{Message, messages};
+use crate::message::{Message, Values, messages};
 use crate::mutate::Random;
 use crate::options::Reading;
 
@@ -46,7 +47,9 @@ pub fn read_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize
         check_frames_at_cuts(reading, data, cuts, piece, Marks::Any);
         return;
     }
-    let Some(dialect) = dialect_of(reading, data) else {
+    check_lines_at_cuts(reading, data, cuts, piece);
+    let Some(dialect) = dialect_of(reading, data).filter(|dialect| *dialect != Dialect::Plain)
+    else {
         return;
     };
     let starts = [0].iter().chain(cuts);
@@ -106,6 +109,77 @@ pub fn read_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize
         reading.format.name,
         String::from_utf8_lossy(data)
     );
+}
+
+/// Checks that the splits of lines between the cuts together equal the only message of a plain log,
+/// and that a log with delimiters is rejected.
+fn check_lines_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
+    let starts = [0].iter().chain(cuts);
+    let stops = cuts.iter().chain(&[usize::MAX]);
+    let mut events = Vec::new();
+    for (&start, &stop) in starts.zip(stops) {
+        let mut split = reading.clone();
+        split.opening.split = Some(Split {
+            start: start as u64,
+            stop: stop as u64,
+            dialect: Some(Dialect::Plain),
+        });
+        let input = data.get(start.saturating_sub(1)..).unwrap_or_default();
+        events.extend(read(&split, input, piece));
+        if matches!(events.last(), Some(Event::Error(..))) {
+            break;
+        }
+    }
+    let whole = read(reading, data, data.len());
+    let (found, failure) = quads_before_error(&events);
+    let (expected, error) = quads_before_error(&whole);
+    let context = || {
+        format!(
+            "{}: the lines at {cuts:?} (pieces of {piece}, {reading:?}) give\n{events:#?}\nwhole:\n{whole:#?}\nof {:?}",
+            reading.format.name,
+            String::from_utf8_lossy(data)
+        )
+    };
+    let common = found.len().min(expected.len());
+    assert!(found[..common] == expected[..common], "{}", context());
+    match (failure, error) {
+        (None, None) => {
+            let indices = whole.iter().filter_map(|event| match event {
+                Event::Message(message) => Some(message.message_index),
+                Event::Error(..) => None,
+            });
+            assert!(
+                found == expected && indices.max().unwrap_or(0) == 0,
+                "{}",
+                context()
+            );
+        }
+        (None, Some(error)) => assert!(error.class == ErrorClass::Limit, "{}", context()),
+        (Some(failure), error) => {
+            // Each part of a message has the limits of a message.
+            let is_expected = error.is_some_and(|error| {
+                error.position.byte_offset == failure.position.byte_offset
+                    || (error.class, failure.class) == (ErrorClass::Limit, ErrorClass::Limit)
+            });
+            assert!(
+                is_expected || failure.class == ErrorClass::Unsupported,
+                "{}",
+                context()
+            );
+        }
+    }
+}
+
+/// The quads before the first error, and that error.
+fn quads_before_error(events: &[Event]) -> (Vec<&Values>, Option<&DecodeError>) {
+    let mut quads = Vec::new();
+    for event in events {
+        match event {
+            Event::Message(message) => quads.extend(&message.records),
+            Event::Error(error, _) => return (quads, Some(error)),
+        }
+    }
+    (quads, None)
 }
 
 /// Whether the restart marks of a log of frames are known to be correct.
@@ -264,7 +338,7 @@ mod tests {
 
     use super::*;
 
-    const LOGS: [&str; 15] = [
+    const LOGS: [&str; 17] = [
         "<a:> <b:> <c:> .\n# @message\n<a:> <b:> <d:> .\n# @message\n# @message\n<a:> <b:> <e:> .",
         "# c\n\n# @message\n<a:> <b:> <c:> .\r\n#@message x\r\n\r\n<a:> <b:> <d:> .\r\n# @message\r\n",
         "<a:> <b:> <c:> .\r# @message\r\r<a:> <b:> \"# @message\" .\r# @message\r# @message\r",
@@ -280,6 +354,8 @@ mod tests {
         "VERSION \"1.1\"\n<a:> <b:> <c:> .\nMESSAGE\n<a:> <b:> <d:> .\nMESSAGE\n# @message\n<a:> <b:> <d:> .\n",
         "\n\n\n\n# @message\n\n\n# @message",
         "<a:> <b:> <c:> .\nMESSAGE one delimiter\n# @message\n<a:> <b:> <d:> .\n# @message\n<a:> <b:> <e:> .\n",
+        "<a:> <b:> <c:> .\r\n\r\n# c\n<a:> <b:> \"# @message\" .\r_:d <b:> <e:> . # c\n\n<a:> <b:> _:d .",
+        "VERSION \"1.2\"\n<a:> <b:> <c:> .\nbad\n<a:> <b:> _:d .\n",
     ];
 
     fn ways_of_all_kinds(format: &str) -> Vec<Reading> {

@@ -117,3 +117,51 @@ fn the_maximum_varint_in_jelly_options_is_an_error() {
         any_bytes(format(name), &log[1..]);
     }
 }
+
+#[test]
+fn dots_after_a_name_count_towards_its_length() {
+    let dots = ".".repeat(70);
+    for text in [
+        format!("_:site{dots} <http://e/p> 1 ."),
+        format!("<http://e/s> <http://e/p> _:site{dots} ."),
+        format!("PREFIX : <http://e/>\n:site{dots} <http://e/p> 1 ."),
+        format!("PREFIX e: <http://e/>\n<http://e/s> e:p{dots} 1 ."),
+    ] {
+        within_64_bytes("ttl", text.as_bytes());
+        within_64_bytes("trig", text.as_bytes());
+    }
+    for text in [
+        format!("A _:site{dots} <http://e/p> 1 ."),
+        format!("PA e <http://e/> .\nA <http://e/s> e:p{dots} 1 ."),
+    ] {
+        within_64_bytes("rdf-patch", text.as_bytes());
+    }
+    let text = format!("?x\n_:site{dots}\n");
+    within_64_bytes("results-tsv", text.as_bytes());
+}
+
+#[test]
+fn the_maximum_varint_in_a_stream_of_rdf_protobuf_is_an_error() {
+    let log = b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x0b";
+    any_bytes(format("rdf-protobuf"), log);
+}
+
+#[test]
+fn the_end_of_a_patch_has_the_same_offset_however_its_rows_are_read() {
+    // A frame that ends inside a transaction, and the beginning of another frame.
+    let log = b"\xec\x01\
+        \x0a\x13\x0a\x11\x08\x02\x10\x01\x18\x01\x20\x01H\x80\x08P@X@x\x01\
+        \x0a\x19b\x17\x08\x01\x12\x13\x0c\x00\x00\x00\x00\x00\x00\x00xample.org/\
+        \x0a\x04Z\x02\x08\x01\
+        \x0a\x20b\x1e\x08\x02\x12\x1ahttp://example.org/graphs#\
+        \x0a\x07Z\x05\x08\x02\x12\x01g\
+        \x0a\x07Z\x05\x08\x03\x12\x01s\
+        \x0a\x07Z\x05\x08\x04\x12\x01p\
+        \x0a\x20b\x1e\x08\x03\x12\x1ahttp://example.org/things/\
+        \x0a\x07Z\x05\x08\x05\x12\x01o\
+        \x0a\x1a\x12\x18\x0a\x04\x08\x01\x10\x03*\x04\x08\x01\x10\x04J\x04\x08\x03\x10\x05j\x04\x08\x02\x10\x02\
+        \x0a\x162\x14\x0a\x04\x08\x01\x10\x03*\x04\x08\x01\x10\x04J\x04\x08\x03\x10\x05z\x00\
+        \x0a\x18\x1a\x16\x0a\x04\x08\x01\x10\x03*\x04\x08\x01\x10\x04J\x04\x08\x03\x10\x05r\x02b0\
+        ((((((((";
+    any_bytes(format("jelly-patch"), log);
+}

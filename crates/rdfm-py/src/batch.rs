@@ -56,6 +56,12 @@ batch_methods!(MessageBatch of term::Quad, message {
         .map(Self::new)
     }
 
+    /// Return the batch without its first quads, as the continuation of its first message.
+    #[pyo3(signature = (quads, /))]
+    fn rest_after(&self, py: Python<'_>, quads: usize) -> PyResult<Self> {
+        errors::run_guarded(py, || self.inner().rest_after(quads)).map(Self::new)
+    }
+
     /// Whether any quad is in a named graph.
     #[getter]
     fn has_graphs(&self) -> bool {

@@ -108,11 +108,14 @@ impl Decoder {
     ///     checks_marks: Whether to check the restart marks.
     ///     context_loader: Function that takes a URL and returns `(document, final URL)`, or None
     ///         if it has no document for that URL.
+    ///     skip_lines: Whether to skip lines that are not statements and keep the rest of their
+    ///         message.
     /// Raises:
     ///     OptionError: If an option is unknown, or its value is invalid.
     ///     UnknownFormatError: If no native format has that name.
     #[new]
-    #[pyo3(signature = (format, options=None, /, *, parts="never", split=None, first_message_index=None, checks_marks=false, context_loader=None))]
+    #[pyo3(signature = (format, options=None, /, *, parts="never", split=None, first_message_index=None, checks_marks=false, context_loader=None, skip_lines=false))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
     fn new(
         format: &str,
         options: Option<&Bound<'_, PyDict>>,
@@ -121,16 +124,18 @@ impl Decoder {
         first_message_index: Option<u64>,
         checks_marks: bool,
         context_loader: Option<Py<PyAny>>,
+        skip_lines: bool,
     ) -> PyResult<Self> {
         let spec = find(format)?;
         let values = options::parse_values(spec.reads(), options)?;
-        let opening = parse_opening(
+        let mut opening = parse_opening(
             parts,
             split,
             first_message_index,
             checks_marks,
             context_loader,
         )?;
+        opening.skip_lines = skip_lines;
         let decoder = registry::new_decoder(spec, &values, &opening).map_err(errors::option)?;
         Ok(Self {
             spec,
@@ -193,6 +198,30 @@ impl Decoder {
         run(py, &mut state, codec::Decoder::skip_message)?
             .map(|skipped| skipped.map(|bytes| PyBytes::new(py, &bytes)))
             .map_err(|error| errors::decode(py, &error))
+    }
+
+    /// Whether bytes are missing in the last result of `skip_message` (N-Triples and N-Quads).
+    #[getter]
+    fn skip_cut(&self, py: Python<'_>) -> PyResult<bool> {
+        let mut state = take(&self.state, "decoder")?;
+        run(py, &mut state, |decoder| decoder.is_skip_cut())
+    }
+
+    /// Return the lines skipped since the last call, each with its error, without their line ends.
+    ///
+    /// If there are any, `next_batch` may have returned None because of them: call it again before
+    /// `feed`.
+    fn take_skipped_lines<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Vec<(Bound<'py, PyAny>, Bound<'py, PyBytes>)>> {
+        let mut state = take(&self.state, "decoder")?;
+        let lines = run(py, &mut state, codec::Decoder::take_skipped_lines)?.into_iter();
+        let convert = |(error, text): (_, Vec<u8>)| {
+            let error = errors::decode(py, &error).into_value(py);
+            (error.into_bound(py).into_any(), PyBytes::new(py, &text))
+        };
+        Ok(lines.map(convert).collect())
     }
 
     /// Whether all further input belongs to other splits, so reading can stop.
@@ -405,6 +434,7 @@ fn parse_opening(
         split: split.transpose()?,
         first_message_index,
         checks_marks,
+        skip_lines: false,
         contexts: context_loader
             .map(|load| Arc::new(PyLoader::new(load)) as Arc<dyn ContextLoader>),
     })

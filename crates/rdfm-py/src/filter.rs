@@ -46,16 +46,23 @@ impl Filter {
     /// Raises:
     ///     OptionError: If the text is not a valid term.
     fn term(&self, position: &str, text: &str) -> PyResult<()> {
-        let position = match position {
-            "subject" => Position::Subject,
-            "predicate" => Position::Predicate,
-            "object" => Position::Object,
-            "graph" => Position::Graph,
-            "any" => Position::Any,
-            _ => return Err(errors::option(format!("unknown position '{position}'"))),
-        };
+        let position = parse_position(position)?;
         self.state()
             .add_term(position, text)
+            .map_err(errors::option)
+    }
+
+    /// Match one of several terms, written as N-Triples.
+    ///
+    /// Args:
+    ///     position: Position of the term, such as "subject".
+    ///     texts: The terms.
+    /// Raises:
+    ///     OptionError: If a text is not a valid term.
+    fn one_of(&self, position: &str, texts: Vec<String>) -> PyResult<()> {
+        let position = parse_position(position)?;
+        self.state()
+            .add_terms(position, &texts)
             .map_err(errors::option)
     }
 
@@ -131,7 +138,8 @@ impl Filter {
     }
 
     /// Return the messages with only their matching quads or, if `inverted`, only their other
-    /// quads. Messages without such quads are omitted.
+    /// quads. Messages without such quads are omitted. Messages may be in parts if
+    /// `tests_single_quads`.
     fn quads(
         &self,
         py: Python<'_>,
@@ -139,12 +147,13 @@ impl Filter {
         inverted: bool,
     ) -> PyResult<Vec<Py<MessageBatch>>> {
         let messages = batch.get().inner();
-        let found = errors::run_guarded(py, || {
-            let matches = self.state().quads(messages);
-            let selected = messages.with_records(|index| matches[index] != inverted);
-            selected.with_messages(|message| !selected.range(message).is_empty())
-        })?;
+        let found = errors::run_guarded(py, || self.state().select_quads(messages, inverted))?;
         batches(py, found)
+    }
+
+    /// Whether the quads of a message match independently of each other.
+    fn tests_single_quads(&self) -> bool {
+        self.state().tests_single_quads()
     }
 
     /// Return the prefixes whose namespaces are taken from the logs.
@@ -158,6 +167,17 @@ impl Filter {
         let text = |prefix: &[u8]| String::from_utf8_lossy(prefix).into_owned();
         self.state().undeclared().map(text).collect()
     }
+}
+
+fn parse_position(name: &str) -> PyResult<Position> {
+    Ok(match name {
+        "subject" => Position::Subject,
+        "predicate" => Position::Predicate,
+        "object" => Position::Object,
+        "graph" => Position::Graph,
+        "any" => Position::Any,
+        _ => return Err(errors::option(format!("unknown position '{name}'"))),
+    })
 }
 
 fn batches(

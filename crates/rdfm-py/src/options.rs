@@ -231,6 +231,7 @@ pub fn to_spec_dict<'py>(
     dict.set_item("carries", to_carries_dict(py, spec.carries)?)?;
     dict.set_item("binary", spec.binary)?;
     dict.set_item("resumable", spec.resumable)?;
+    dict.set_item("skips_lines", spec.skips_lines)?;
     dict.set_item("splittable", spec.is_splittable())?;
     let (append, reason) = match spec.append {
         Append::Never(reason) => ("never", reason),

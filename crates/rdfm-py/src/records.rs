@@ -271,6 +271,15 @@ batch_methods!(ResultBatch of TermId, row {
             .map_err(errors::limit_error)
     }
 
+    /// Return the cells of one variable in some rows, as rows of that variable.
+    ///
+    /// Args:
+    ///     variable: Position of the variable.
+    ///     rows: Positions of the rows.
+    fn cells(&self, variable: usize, rows: Vec<usize>) -> Self {
+        Self::new(self.inner().cells(variable, &rows))
+    }
+
     /// Convert the batch to Arrow, with one row per result row.
     ///
     /// Each variable becomes a column of terms. Null represents an unbound variable.

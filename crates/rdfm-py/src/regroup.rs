@@ -30,7 +30,8 @@ impl Regrouper {
     /// Create a regrouper.
     ///
     /// Args:
-    ///     by: Grouping criterion: "message", "subject", "graph", "count", "bytes" or "all".
+    ///     by: Grouping criterion: "message", "subject", "graph", "cbd", "nanopub", "count",
+    ///         "bytes" or "all".
     ///     number: Number of quads per message for "count", or of bytes for "bytes".
     ///     skolemize: Base of the IRIs that replace blank nodes. By default they are not replaced.
     ///     parts: Whether to return messages in parts.
@@ -48,6 +49,8 @@ impl Regrouper {
             "message" => GroupBy::Message,
             "subject" => GroupBy::Subject,
             "graph" => GroupBy::Graph,
+            "cbd" => GroupBy::Cbd,
+            "nanopub" => GroupBy::Nanopub,
             "count" => GroupBy::Count(number),
             "bytes" => GroupBy::Bytes(number),
             "all" => GroupBy::All,

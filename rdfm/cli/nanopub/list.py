@@ -81,7 +81,7 @@ def _write(inputs: list[Any], options: dict[str, Any], output: str, quiet: bool)
 def _show(log: NanopubLog, quiet: bool) -> None:
     """Print the rows as a table."""
     from rdfm.cli.stdio import plural
-    from rdfm.cli.table import TerminalTable
+    from rdfm.cli.terminal_table import TerminalTable
     from rdfm.nanopub.listing import COLUMNS, cells
 
     table = TerminalTable(COLUMNS)

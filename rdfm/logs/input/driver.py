@@ -13,7 +13,7 @@ from __future__ import annotations
 import codecs
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from types import MappingProxyType
@@ -45,6 +45,7 @@ from rdfm.logs.input.splits import Split
 from rdfm.logs.journal import byte_count
 from rdfm.logs.notes import MAX_LISTED
 from rdfm.storage.addresses import redact_url
+from rdfm.storage.open_file import is_open_file, open_file_name, plain_path
 from rdfm.storage.paths import is_url
 from rdfm.storage.pipes import mark_pipes
 
@@ -63,12 +64,17 @@ __all__ = [
     "ReadError",
     "ReadSettings",
     "SkippedData",
+    "SkippedLines",
     "Source",
     "Work",
+    "line_settings",
 ]
 
 # Items of small logs, such as members of archives, are passed on in groups of this size.
 GROUP_BYTES = 1 << 20
+_SKIP_LINE = spell_option("on_error", "skip-line")
+# Approximate memory of an error.
+ERROR_BYTES = 1000
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,10 @@ class ReadSettings:
             if it were not a log. By default, such a file ends the run.
         needs_logs: Whether inputs that contain no logs at all, such as an empty folder, are an
             error at the end.
+        skip_lines: Whether to skip lines that are not statements and keep the rest of their
+            message, in formats that support this.
+        needs_lines: An option with its value, as `spell_option` returns it, that requires this of
+            the format of each log.
     """
 
     format: str | None = None
@@ -108,10 +118,33 @@ class ReadSettings:
     watch: Callable[[Input, bytes], None] | None = None
     reject_unreadable: bool = False
     needs_logs: bool = False
+    skip_lines: bool = False
+    needs_lines: str | None = None
 
     def __post_init__(self) -> None:
         """Mark the pipes that options name, because each decoder reads them."""
         object.__setattr__(self, "options", mark_pipes(self.options))
+
+    def skips_lines_of(self, format: Format) -> bool:
+        """Whether lines are skipped in logs of a format."""
+        return self.skip_lines and format.spec.skips_lines
+
+
+def line_settings(on_error: str, *, rejects: bool = False) -> dict[str, Any]:
+    """Return the settings about lines for a value of `on_error`.
+
+    Args:
+        on_error: The value.
+        rejects: Whether skipped data is written to a file.
+
+    Raises:
+        OptionError: If the value is unknown.
+    """
+    if on_error == "skip-line":
+        return {"skip_lines": True, "needs_lines": _SKIP_LINE}
+    if on_error not in ("fail", "skip"):
+        raise OptionError(f"on_error must be 'fail', 'skip' or 'skip-line', not {on_error!r}")
+    return {"needs_lines": spell_option("rejects")} if rejects else {}
 
 
 class Source(NamedTuple):
@@ -255,6 +288,7 @@ class SkippedData(NamedTuple):
     Attributes:
         source: The log.
         data: The skipped bytes, at most the first MiB.
+        cut: Whether bytes are missing in `data`, for N-Triples and N-Quads.
         abandoned: Whether the log was not read to the end.
         errors: Number of errors that a stage skipped.
         error: The first of these errors.
@@ -262,12 +296,27 @@ class SkippedData(NamedTuple):
 
     source: Source
     data: bytes = b""
+    cut: bool = False
     abandoned: bool = False
     errors: int = 0
     error: RdfmError | None = None
 
 
-Item = ReadBatch | ReadError | SkippedData
+class SkippedLines(NamedTuple):
+    """Lines that were skipped, while the rest of their messages is kept.
+
+    They precede the batch of their messages. Only with `ReadSettings.skip_lines`.
+
+    Attributes:
+        source: The log.
+        lines: The errors, each with the bytes of its line.
+    """
+
+    source: Source
+    lines: Sequence[tuple[DecodeError, bytes]]
+
+
+Item = ReadBatch | ReadError | SkippedData | SkippedLines
 
 
 class Driver:
@@ -294,7 +343,7 @@ class Driver:
             OptionError: If no format supports one of the options or its value.
             UnknownFormatError: If no format has that name.
         """
-        self._inputs = inputs
+        self._inputs = inputs = [plain_path(each, "rb") for each in inputs]
         self._settings = settings
         self.several = len(inputs) != 1 or is_folder_or_glob(inputs[0], settings.storage_options)
         self.opened: list[Input] = []
@@ -526,7 +575,11 @@ class Driver:
         """
         data = source.input
         content = None
-        if isinstance(data, MemberInput) and not self._settings.message_per_file:
+        if (
+            isinstance(data, MemberInput)
+            and not self._settings.message_per_file
+            and not self._settings.skips_lines_of(source.format)
+        ):
             content = data.take_data()
         if content is not None and isinstance(data, MemberInput):
             # Prefixes and lookup tables can greatly expand a small member. If so, the log is read
@@ -583,6 +636,7 @@ class Driver:
         """Yield the batches and the end of a log, and consume its pieces and end from `stream`."""
         decoder, source = opened.decoder, opened.source
         resuming = abandoned = False
+        skips_lines = self._settings.skips_lines_of(source.format)
         split = self._settings.split is not None
         dropped_data = NOTHING_DROPPED
         head: bytes | None = None if split else b""
@@ -597,26 +651,38 @@ class Driver:
             elif isinstance(item, LogEnd) and item.error is None:
                 decoder.finish()
             while not abandoned:
+                failure: DecodeError | None = None
+                batch: AnyBatch | None = None
                 try:
                     if resuming:
                         skipped = decoder.skip_message()
                         if skipped is None:
                             break
                         resuming = False
-                        yield SkippedData(source, skipped)
+                        yield SkippedData(source, skipped, decoder.skip_cut)
                     batch = decoder.next_batch()
                 except DecodeError as error:
-                    error.source = source.name
+                    failure = error
+                lines = decoder.take_skipped_lines() if skips_lines else ()
+                if lines:
+                    for reason, _ in lines:
+                        reason.source = source.name
+                    yield SkippedLines(source, lines)
+                if failure is not None:
+                    failure.source = source.name
                     if head:
-                        _explain(error, source.format, head, is_given=is_given)
-                    resuming = source.format.spec.resumable
-                    yield ReadError(source, error, decoder.header(), resuming)
+                        _explain(failure, source.format, head, is_given=is_given)
+                    # If skipping failed, it would fail again.
+                    resuming = source.format.spec.resumable and not resuming
+                    yield ReadError(source, failure, decoder.header(), resuming)
                     if not resuming:
                         abandoned = True
                         opened.unwanted.set()
                         yield SkippedData(source, abandoned=True)
                     continue
                 if batch is None:
+                    if lines:
+                        continue
                     break
                 bytes_done = (
                     begin + source.input.file_offset if opened.handed_over else piece.bytes_in
@@ -734,6 +800,14 @@ class _Decoders:
         settings = self._settings
         if data.rejection is None:
             self._used[format.name] = format
+            if settings.needs_lines is not None and not format.spec.skips_lines:
+                raise OptionError(
+                    f"{settings.needs_lines} is for N-Triples and N-Quads, but {data.name} is in "
+                    f"{format.spec.title}",
+                    remedies=(remedies.SKIP_MESSAGES,)
+                    if settings.needs_lines == _SKIP_LINE
+                    else (),
+                )
         supported = format.spec.options("read")
         options = {
             name: value for name, value in settings.options.items() if strict or name in supported
@@ -744,11 +818,14 @@ class _Decoders:
         for name, value in hints.items():
             if name in supported and options.get(name) is None:
                 options[name] = value
-        opening = Opening(settings.parts, checks_marks=settings.checks_marks)
+        skip_lines = settings.skips_lines_of(format)
+        opening = Opening(settings.parts, checks_marks=settings.checks_marks, skip_lines=skip_lines)
         if settings.split is not None:
-            opening = settings.split.opening(format.spec)._replace(parts=settings.parts)
+            opening = settings.split.opening(format.spec)._replace(
+                parts=settings.parts, skip_lines=skip_lines
+            )
         elif settings.parts == "frames" and isinstance(data, MemberInput):
-            opening = Opening()
+            opening = Opening(skip_lines=skip_lines)
         return format.decoder(options, opening)
 
     def reuse(self, data: Input) -> tuple[DecoderLike, Format]:
@@ -775,7 +852,11 @@ class _Decoders:
 
 def cost(item: Item) -> int:
     """Return the memory that an item uses, in bytes."""
-    return item.batch.memory_bytes if isinstance(item, ReadBatch) and item.batch is not None else 0
+    if isinstance(item, ReadBatch):
+        return 0 if item.batch is None else item.batch.memory_bytes
+    if isinstance(item, SkippedLines):
+        return sum(ERROR_BYTES + len(text) for _, text in item.lines)
+    return len(item.data) if isinstance(item, SkippedData) else 0
 
 
 def _read_pieces(data: Input, unwanted: threading.Event) -> Iterator[bytes | LogEnd]:
@@ -796,6 +877,8 @@ def _input_name(readable: Readable) -> str:
     if isinstance(readable, (str, os.PathLike)):
         path = os.fspath(readable)
         return redact_url(path) if is_url(path) else visible(path)
+    if is_open_file(readable):
+        return open_file_name(readable)
     return "bytes" if isinstance(readable, (bytes, bytearray, memoryview)) else "input"
 
 

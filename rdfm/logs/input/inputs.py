@@ -45,6 +45,7 @@ from rdfm.storage.compression import PIECE_BYTES
 from rdfm.storage.event_source import EVENT_STREAM, EventSource
 from rdfm.storage.files import access_error, find_storage
 from rdfm.storage.listing import find_files, find_matches, is_glob
+from rdfm.storage.open_file import OpenFile, is_open_file, open_file_name
 from rdfm.storage.paths import describe_invalid_path, is_live, is_url, local_path
 from rdfm.storage.pipes import is_pipe, open_to_read
 
@@ -139,11 +140,12 @@ class Input:
                 self.uncommitted_bytes = self.size - length
                 self.size = length
         self._remote = self._owned and is_url(self.name)
+        is_response = self._remote and is_web(self.name) and not is_open_file(source)
         self.may_be_endless = may_be_endless(source) or (self._remote and self.size is None)
         if isinstance(self._file, EventSource):
             self.events, compression = self._file, "none"
             self.announced = AnnouncedFormat(None, context_options(*self._file.link))
-        elif self._remote and is_web(self.name):
+        elif is_response:
             response: Any = self._file
             media_type, parameters = response.media_type
             link = response.headers.get("Link", "")
@@ -485,9 +487,8 @@ def input_list(source: Readable | Iterable[Readable]) -> list[Any]:
     Raises:
         OptionError: If the argument is not an input or a list of inputs.
     """
-    if isinstance(source, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(
-        source, "read"
-    ):
+    is_path_or_bytes = isinstance(source, (str, os.PathLike, bytes, bytearray, memoryview))
+    if is_path_or_bytes or hasattr(source, "read") or is_open_file(source):
         return [source]
     if not isinstance(source, Iterable):
         raise OptionError(
@@ -530,7 +531,7 @@ def is_read_once(source: object) -> bool:
 
     True for file objects, live streams, and local paths of pipes, FIFOs, sockets and devices.
     """
-    if isinstance(source, (bytes, bytearray, memoryview)):
+    if isinstance(source, (bytes, bytearray, memoryview)) or is_open_file(source):
         return False
     if not isinstance(source, (str, os.PathLike)):
         return True
@@ -589,6 +590,8 @@ def _open(
         import io
 
         return io.BytesIO(source), "bytes", None, len(source), True
+    if is_open_file(source):
+        return _open_remote(source)
     if not isinstance(source, (str, os.PathLike)):
         name = getattr(source, "name", None)
         if not hasattr(source, "read"):
@@ -608,6 +611,20 @@ def _open(
     regular = stat.S_ISREG(status.st_mode)
     url = Path(path).resolve().as_uri() if regular else None
     return file, path, url, status.st_size if regular else None, True
+
+
+def _open_remote(source: OpenFile) -> tuple[BinaryIO, str, str | None, int | None, bool]:
+    """Open a file through fsspec."""
+    name = open_file_name(source)
+    try:
+        file = source.open()
+    except FileNotFoundError as error:  # fsspec's error contains only the URL or a path
+        raise FileNotFoundError(errno.ENOENT, "not found", name) from error
+    except OSError as error:
+        raise access_error(name, error) from error
+    # The size of compressed data is not that of the pieces, which are decompressed by fsspec.
+    size = getattr(file, "size", None) if source.compression is None else None
+    return file, name, name, size if isinstance(size, int) else None, True
 
 
 def _is_text(path: str | bytes) -> bool:

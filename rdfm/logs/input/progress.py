@@ -11,14 +11,21 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from rdfm.errors import OptionError
 from rdfm.logs.input.inputs import is_folder_or_glob
 from rdfm.storage.listing import find_files
 from rdfm.storage.paths import local_path
 
-__all__ = ["Progress", "Reporter", "interpolate", "total_bytes"]
+__all__ = [
+    "Progress",
+    "ProgressBar",
+    "ProgressFunction",
+    "Reporter",
+    "interpolate",
+    "total_bytes",
+]
 
 PROGRESS_SECONDS = 0.1
 
@@ -46,6 +53,37 @@ class Progress:
     evaluating: bool = False
 
 
+# A function that is called with the progress, or True for a progress bar.
+ProgressFunction: TypeAlias = Callable[[Progress], None] | bool | None
+
+
+class ProgressBar:
+    """A progress bar in a notebook, or on standard error."""
+
+    def __init__(self, unit: str = "B") -> None:
+        """Initialize with the unit of the total. The bar appears with the first progress."""
+        self._unit = unit
+        self._bar: Any = None
+
+    def __call__(self, progress: Progress) -> None:
+        """Show the progress."""
+        if self._bar is None:
+            from tqdm.auto import tqdm
+
+            self._bar = tqdm(total=progress.bytes_total, unit=self._unit, unit_scale=True)
+        self._bar.n = progress.bytes_in
+        self._bar.set_postfix_str(f"{progress.messages:,} {progress.kind}")
+
+    def close(self) -> None:
+        """Stop updating the bar. It stays visible."""
+        if self._bar is not None:
+            self._bar.close()
+
+    def __del__(self) -> None:
+        """Close the bar of a run that an error ended."""
+        self.close()
+
+
 def interpolate(earlier: Progress, later: Progress, share: float) -> Progress:
     """Interpolate the progress: `share` of the way from `earlier` to `later`."""
     return replace(
@@ -59,16 +97,18 @@ def interpolate(earlier: Progress, later: Progress, share: float) -> Progress:
 class Reporter:
     """Calls a function, if there is one, with a `Progress`, at a limited rate."""
 
-    def __init__(self, function: Callable[[Progress], None] | None) -> None:
-        """Initialize with the function.
+    def __init__(self, function: ProgressFunction) -> None:
+        """Initialize with the function, or with True for a progress bar.
 
         Raises:
-            OptionError: If the argument is not callable.
+            OptionError: If the argument is neither.
         """
-        if function is not None and not callable(function):
+        if not (function is None or isinstance(function, bool) or callable(function)):
             raise OptionError(
-                f"progress must be a function that takes a Progress, not {repr(function)[:40]}"
+                f"progress must be a function that takes a Progress, or True, not {repr(function)[:40]}"
             )
+        if isinstance(function, bool):
+            function = ProgressBar() if function else None
         self._function = function
         self._next = 0.0
 

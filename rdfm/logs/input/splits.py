@@ -3,7 +3,8 @@
 `rdfm.plan_splits` creates the splits, and `open_log(path, split=split)` reads the messages of one,
 on any machine.
 Law: a message belongs to the split that contains the start of the delimiter line before it. In
-Jelly it belongs to the split that contains the start of the last restart frame at or before it.
+Jelly it belongs to the split that contains the start of the last restart frame at or before it. A
+line of a plain log belongs to the split that contains its start.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class Split:
             In that case, messages are numbered from 0 in each split, and errors have no message
             index.
         format: The log's format, such as "nq".
-        dialect: The dialect of a text log, from its head; None if the split is the entire log.
+        dialect: The dialect of a text log, from its head; None if the split is the entire log. With
+            "plain", the split contains lines of the log's only message.
     """
 
     start: int = 0
@@ -41,6 +43,11 @@ class Split:
     def whole(self) -> bool:
         """Whether the split is the entire log."""
         return self.start == 0 and self.stop is None
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether the split contains lines of the log's only message."""
+        return self.dialect == "plain"
 
     def opening(self, format: FormatSpec) -> Opening:
         """Return the settings for a decoder of the split.

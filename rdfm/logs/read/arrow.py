@@ -6,10 +6,11 @@ Cost: one batch of rows. Law: rows before an error are returned before it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rdfm._core import ArrowBatch, ArrowCoalescer, MessageBatch
+from rdfm.errors import OptionError
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.read.frames import require_package
 
@@ -30,26 +31,64 @@ class TableForm(NamedTuple):
     Attributes:
         rows: "messages" (also used for patches and result rows) or "quads".
         terms: Representation of terms: "ntriples" or "structs".
+        columns: Names of the columns, in order; None for the default columns.
     """
 
     rows: str = "messages"
     terms: str = "ntriples"
+    columns: list[str] | None = None
 
     @classmethod
-    def from_options(cls, rows: str, terms: str) -> TableForm:
-        """Create the form from the two options.
+    def from_options(
+        cls,
+        rows: str,
+        terms: str,
+        columns: Sequence[str] | None = None,
+        kind: str = "messages",
+    ) -> TableForm:
+        """Create the form from the options of `open_log`.
 
         Raises:
-            OptionError: If one of the values is unknown.
+            OptionError: If one of the values is unknown, or a column is named twice.
         """
         from rdfm.formats.rows import ROWS, TERMS  # costly to import
 
-        return cls(ROWS.value(rows), TERMS.value(terms))
+        form = cls(ROWS.value(rows), TERMS.value(terms))
+        return form if columns is None else form.select(columns, kind)
+
+    def select(self, columns: Sequence[str], kind: str) -> TableForm:
+        """Return the form with only these columns.
+
+        Raises:
+            OptionError: If a column is unknown or named twice, none is named, or the kind has no
+                such columns.
+        """
+        if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
+            raise OptionError(f"columns must be a list of names, not {columns!r:.60}")
+        if kind == "results":
+            raise OptionError(
+                "the columns of results are their variables; select columns of the table instead"
+            )
+        form = self._replace(columns=list(columns))
+        form.coalescer(kind)  # which checks the names
+        if len(set(columns)) < len(columns) or not columns:
+            fault = "names a column twice" if columns else "names no column"
+            raise OptionError(f"columns {fault}: {', '.join(columns)}".removesuffix(": "))
+        return form
 
     def coalescer(self, kind: str) -> ArrowCoalescer:
-        """Return a builder of evenly sized record batches for a kind of log."""
+        """Return a builder of evenly sized record batches for a kind of log.
+
+        Raises:
+            OptionError: If the kind has no such rows or columns.
+        """
         return ArrowCoalescer(
-            kind=kind, max_rows=ROWS, max_bytes=BYTES, rows=self.rows, terms=self.terms
+            self.columns,
+            kind=kind,
+            max_rows=ROWS,
+            max_bytes=BYTES,
+            rows=self.rows,
+            terms=self.terms,
         )
 
     def batch_rows(self, batch: AnyBatch, source: str) -> ArrowBatch:
@@ -61,10 +100,10 @@ class TableForm(NamedTuple):
         if self.rows == "messages":
             if batch.kind == "results":
                 return batch.to_arrow(terms=self.terms)
-            return batch.to_arrow(source=source, terms=self.terms)
+            return batch.to_arrow(self.columns, source, terms=self.terms)
         if not isinstance(batch, MessageBatch):
             raise wrong_kind_error(source, batch.kind, "only messages can be read as quad rows")
-        return batch.to_arrow(source=source, rows=self.rows, terms=self.terms)
+        return batch.to_arrow(self.columns, source, rows=self.rows, terms=self.terms)
 
 
 def arrow_reader(

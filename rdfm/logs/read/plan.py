@@ -11,14 +11,15 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import accumulate
-from typing import Any
+from typing import Any, Literal
 
 from rdfm._core import DelimiterCounter
 from rdfm.errors import OptionError
-from rdfm.formats import FormatSpec
+from rdfm.formats import Format, FormatSpec
 from rdfm.logs.input.driver import Driver, ReadSettings
 from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob, is_read_once
 from rdfm.logs.input.splits import Split
+from rdfm.logs.read.arrow import TableForm
 from rdfm.logs.read.reader import LogReader
 
 __all__ = ["count_delimiters", "plan_splits", "plan_whole_split", "split_log"]
@@ -32,6 +33,7 @@ def plan_splits(
     *,
     split_bytes: int = 64 << 20,
     count: bool = False,
+    rows: Literal["messages", "quads"] = "messages",
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
     **options: Any,
@@ -43,12 +45,17 @@ def plan_splits(
     https). Any other log is one split, and so is a folder, an archive, or a log smaller than 1.5
     times the size of a split.
 
+    With `rows="quads"`, a log in N-Triples or N-Quads without delimiters is split too: at line ends,
+    so that each split contains a part of the log's only message. Blank node labels are those of the
+    log. A delimiter after the first quads is an error when its split is read.
+
     Args:
         source: As in `open_log`.
         format: As in `open_log`.
         split_bytes: The approximate size of a split in bytes.
         count: Count the messages, so that every split has the index of its first message. This
             reads the entire log, in threads.
+        rows: The rows to read; pass the same value to `open_log`.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
         **options: Options of the format's decoder; open the splits with the same options.
@@ -65,14 +72,19 @@ def plan_splits(
         >>> [(split.start, split.stop, split.first_message_index) for split in splits[:2]]
         [(0, 900, 0), (900, 1800, 21)]
     """
-    settings = ReadSettings(format, options, compression, storage_options)
+    form = TableForm.from_options(rows, "ntriples", None, "messages")
+    parts: Literal["always", "never"] = "always" if form.rows == "quads" else "never"
+    settings = ReadSettings(format, options, compression, storage_options, parts=parts)
     return split_log(source, settings, split_bytes=split_bytes, count=count)
 
 
 def split_log(
     source: Readable, settings: ReadSettings, *, split_bytes: int, count: bool
 ) -> list[Split]:
-    """Split a log, as `plan_splits` does, with the options of `settings`."""
+    """Split a log, as `plan_splits` does, with the options of `settings`.
+
+    If messages may be read in parts, a log without delimiters is split at line ends.
+    """
     if split_bytes < 1:
         raise OptionError(f"split_bytes must be at least 1, not {split_bytes}")
     if is_read_once(source) or is_folder_or_glob(source, settings.storage_options):
@@ -81,9 +93,13 @@ def split_log(
         if log._format is None:  # an archive
             return [Split(first_message_index=0, format=settings.format)]
         single = [Split(first_message_index=0, format=log._format.name)]
-        whole_split = plan_whole_split(log, settings)
         size = 0 if log._input is None else log._input.size or 0
         format = log._format.spec
+        may_have_lines = _may_have_lines(log, settings)
+        whole_split = plan_whole_split(log, settings)
+        has_lines = whole_split is None and may_have_lines and _has_lines(log, settings)
+        if has_lines:
+            whole_split = Split(0, None, 0, format.name, "plain")
     if whole_split is None or 2 * size < 3 * split_bytes:
         return single
     pieces = (2 * size + split_bytes) // (2 * split_bytes)
@@ -92,6 +108,8 @@ def split_log(
         replace(whole_split, start=start, stop=stop, first_message_index=0 if start == 0 else None)
         for start, stop in zip(starts, [*starts[1:], None], strict=True)
     ]
+    if has_lines:  # the first message is the only one
+        return [replace(split, first_message_index=0) for split in splits]
     if not count:
         return splits
     return _number_splits(source, splits, format, settings) or single
@@ -103,9 +121,7 @@ def plan_whole_split(log: LogReader, settings: ReadSettings) -> Split | None:
     Reads the head of the log if all other conditions are met.
     """
     data, format = log._input, log._format
-    if data is None or format is None or not format.spec.splittable:
-        return None
-    if data.compression is not None or not data.seekable:
+    if format is None or not _is_splittable(data, format):
         return None
     if settings.options.get("dialect") == "plain":
         return None
@@ -119,6 +135,26 @@ def plan_whole_split(log: LogReader, settings: ReadSettings) -> Split | None:
         return None
     dialect: str | None = settings.options.get("dialect")
     return replace(split, dialect=dialect or header_dialect)
+
+
+def _may_have_lines(log: LogReader, settings: ReadSettings) -> bool:
+    """Whether a log can be split at line ends if its head contains no delimiter."""
+    format = log._format
+    if settings.parts != "always" or format is None or format.spec.binary:
+        return False
+    return _is_splittable(log._input, format)
+
+
+def _has_lines(log: LogReader, settings: ReadSettings) -> bool:
+    """Whether the head of a log contains quads and no delimiter."""
+    is_plain = settings.options.get("dialect") == "plain" or log.header.get("dialect") is None
+    return is_plain and log._peek() is not None
+
+
+def _is_splittable(data: Input | None, format: Format) -> bool:
+    return (
+        data is not None and format.spec.splittable and data.compression is None and data.seekable
+    )
 
 
 def count_delimiters(

@@ -24,16 +24,25 @@ from rdfm.logs.input.driver import (
     ReadSettings,
     SkippedData,
     Source,
+    line_settings,
 )
-from rdfm.logs.input.inputs import Input, Readable
+from rdfm.logs.input.inputs import Input, Readable, input_list
 from rdfm.logs.input.splits import Split
 from rdfm.logs.kinds import check_kind, log_of_other_kind_error, unread_kind_error
 from rdfm.logs.read.arrow import TableForm, arrow_reader
 from rdfm.logs.read.frames import Tabular
 from rdfm.logs.reader_lock import LockedIterator, ReaderLock
 from rdfm.logs.stages.criteria import FilterStage, filter_values
-from rdfm.logs.stages.selection import parse_messages, select_slice, to_slice
-from rdfm.logs.stages.stage import Stage, run_stages
+from rdfm.logs.stages.selection import (
+    count_messages,
+    parse_messages,
+    parse_sample,
+    random_share,
+    random_subset,
+    select_slice,
+    to_slice,
+)
+from rdfm.logs.stages.stage import SkipErrors, Stage, Tally, run_stages
 from rdfm.message import AnyBatch, Message
 
 if TYPE_CHECKING:
@@ -63,7 +72,7 @@ _EMPTY: dict[str, Callable[[], AnyBatch]] = {
 
 @overload
 def open_log(
-    source: Readable,
+    source: Readable | Sequence[Readable],
     format: str | None = None,
     *,
     kind: Literal["messages"] = "messages",
@@ -71,38 +80,49 @@ def open_log(
     split: Split | None = None,
     parts: bool = False,
     messages: str | int | None = None,
+    sample: str | int | None = None,
+    seed: int = 0,
     rows: Literal["messages", "quads"] = "messages",
     terms: Literal["ntriples", "structs"] = "ntriples",
+    columns: Sequence[str] | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     **options: Unpack[ReadOptions],
 ) -> LogReader[Message]: ...
 @overload
 def open_log(
-    source: Readable,
+    source: Readable | Sequence[Readable],
     format: str | None = None,
     *,
     kind: Literal["patches"],
     compression: str | None = None,
     parts: bool = False,
     messages: str | int | None = None,
+    sample: str | int | None = None,
+    seed: int = 0,
     terms: Literal["ntriples", "structs"] = "ntriples",
+    columns: Sequence[str] | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     **options: Unpack[ReadOptions],
 ) -> LogReader[Patch]: ...
 @overload
 def open_log(
-    source: Readable,
+    source: Readable | Sequence[Readable],
     format: str | None = None,
     *,
     kind: Literal["results"],
     compression: str | None = None,
     messages: str | int | None = None,
+    sample: str | int | None = None,
+    seed: int = 0,
     terms: Literal["ntriples", "structs"] = "ntriples",
     storage_options: Mapping[str, Any] | None = None,
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     **options: Unpack[ReadOptions],
 ) -> ResultReader: ...
 def open_log(
-    source: Readable,
+    source: Readable | Sequence[Readable],
     format: str | None = None,
     *,
     kind: Literal["messages", "patches", "results"] = "messages",
@@ -110,18 +130,22 @@ def open_log(
     split: Split | None = None,
     parts: bool = False,
     messages: str | int | None = None,
+    sample: str | int | None = None,
+    seed: int = 0,
     rows: Literal["messages", "quads"] = "messages",
     terms: Literal["ntriples", "structs"] = "ntriples",
+    columns: Sequence[str] | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    on_error: Literal["fail", "skip", "skip-line"] = "fail",
     **options: Unpack[ReadOptions],
 ) -> LogReader[Any]:
     r"""Open a log for reading; for a folder, a glob or a tar archive, all its logs in sequence.
 
     Args:
         source: A path, a URL (`https://…`, `grpc://host:port/TOPIC`, and others that fsspec
-            supports), bytes, or a binary file object. Files of folders and globs are read in
+            supports), bytes, a binary file object or an `OpenFile` of fsspec. Files of folders and globs are read in
             natural order, members of archives in archive order. Names that begin with `_` or `.`
-            are skipped.
+            are skipped. A list of these is read in its order.
         format: The format of every file or member, such as "nq". Detected from the suffix, then
             the content, by default.
         kind: The kind of the log: "messages", "patches" or "results" (rows of SPARQL results).
@@ -132,15 +156,25 @@ def open_log(
         messages: The messages to read, counted from 0 over all inputs: a number ("5000"), or a
             slice as for lists ("100:200", "-10:", "::100"). Large N-Quads files are read from near
             the first selected message.
+        sample: A random sample of the messages: a share ("1%"), or a number of messages, for which
+            the log is read twice.
+        seed: Seed of the sample.
         rows: The content of a row if the log is read as a table, with `batches()` or as an Arrow
             stream: "messages" or "quads". With "quads", messages of any size are read in parts.
         terms: Representation of terms in a table: as canonical N-Triples, or as "structs" of kind,
             value, datatype, language and direction.
+        columns: The columns of a table, in order; only these are built. For quads: source,
+            message_index, subject, predicate, object and graph, which are the default. For
+            messages and patches: source, message_index, byte_offset, quads (operations),
+            metadata and namespaces; the default is without byte_offset and namespaces.
         storage_options: Options that fsspec needs to read a URL, such as credentials. For a live
             stream (`grpc://…`): `follow` and `from_end`, whose defaults the server determines;
             `retry`, the maximum number of consecutive attempts to reconnect; `token` and `headers`;
             and the files `tls_ca`, `tls_cert` and `tls_key`. For https and http: `headers`, the
             same files, and the timeouts `connect_seconds`, `first_byte_seconds` and `idle_seconds`.
+        on_error: "fail"; "skip" to skip messages with errors; or, for N-Triples and N-Quads,
+            "skip-line" to skip only lines that are not statements. The reader counts both, see
+            `skipped` and `skipped_lines`. Exceeding a limit is always an error.
         **options: Options of the format's decoder, such as `dialect`, `lenient` or
             `max_message_bytes` (in decoded bytes); see `rdfm.formats.find(name).spec.reads`. With
             several logs, each log uses those that its format supports.
@@ -169,28 +203,57 @@ def open_log(
     if split is not None and compression not in (None, "none"):
         raise OptionError(f"a log compressed with {compression} cannot be split; read all of it")
     format = format or (None if split is None else split.format)
-    table = TableForm.from_options(rows, terms) if (rows, terms) != TableForm() else None
+    table = None
+    if (rows, terms, columns) != TableForm():
+        table = TableForm.from_options(rows, terms, columns, kind)
     in_parts = parts or (table is not None and table.rows == "quads")
     settings = ReadSettings(
-        format, options, compression, storage_options, split, "always" if in_parts else "never"
+        format,
+        options,
+        compression,
+        storage_options,
+        split,
+        "always" if in_parts else "never",
+        **line_settings(on_error),
     )
     reader: type[LogReader[Any]] = LogReader
     if kind == "results":
         from rdfm.logs.read.results import ResultReader  # which imports this module
 
         reader = ResultReader
-    if messages is None:
-        return reader(Driver([source], settings), table=table, kind=kind)
+    inputs = input_list(source)
+    if not inputs:
+        raise OptionError("no input is given")
+    if split is not None and len(inputs) > 1:
+        raise OptionError("a split is a part of a single log; read one log")
+    handling = () if on_error == "fail" else (SkipErrors(),)
+    if messages is None and sample is None:
+        return reader(Driver(inputs, settings), handling, table=table, kind=kind)
+    selectors = {"messages": messages, "split": split, "sample": sample}
+    first, *others = (name for name, value in selectors.items() if value is not None)
+    if others:
+        raise OptionError(
+            f"{first} and {others[0]} both select a part of the log; use only one of them"
+        )
+    if sample is not None:
+        size = parse_sample(str(sample))
+        if isinstance(size, float):
+            selection = random_share(size, seed)
+        else:
+            count = count_messages(inputs, settings, (), skips=on_error != "fail")
+            selection = random_subset(size, count, seed)
+        if on_error != "fail":
+            selection.counts_skipped = False
+        return reader(Driver(inputs, settings), (*handling, selection), table=table, kind=kind)
     from rdfm.logs.read.seek import seek  # which imports this module
 
-    if split is not None:
-        raise OptionError("messages and split both select a part of the log; use only one of them")
-    chosen = parse_messages(messages)
-    split = seek(source, settings, to_slice(chosen), numbered=True)
-    first = 0 if split is None else split.first_message_index or 0
+    chosen = parse_messages(cast("str | int", messages))
+    if len(inputs) == 1:
+        split = seek(inputs[0], settings, to_slice(chosen), numbered=True)
+    index = 0 if split is None else split.first_message_index or 0
     settings = replace(settings, split=split)
-    stages = (select_slice(chosen, first=first),)
-    return reader(Driver([source], settings), stages, table=table, kind=kind)
+    stages = (*handling, select_slice(chosen, first=index))
+    return reader(Driver(inputs, settings), stages, table=table, kind=kind)
 
 
 class LogReader(Tabular, Generic[M]):
@@ -238,6 +301,7 @@ class LogReader(Tabular, Generic[M]):
         self._first: AnyBatch | RdfmError | None = None  # already read, but not yet returned
         self._error: ReadError | None = None
         self._has_begun = self._has_ended = False
+        self._tally = Tally()
         self._header: Mapping[str, Any] = {}
         self._input: Input | None = None
         self._format: Format | None = None
@@ -272,6 +336,24 @@ class LogReader(Tabular, Generic[M]):
         """Bytes at the ends of the logs opened so far that are not read: no run committed them."""
         return sum(self._driver.uncommitted.values())
 
+    @property
+    def skipped(self) -> int:
+        """Number of messages skipped so far because of an error (`on_error="skip"`).
+
+        With "skip-line", those in which an invalid line may have been a delimiter.
+        """
+        return self._tally.skipped
+
+    @property
+    def skipped_lines(self) -> int:
+        """Number of lines skipped so far (`on_error="skip-line"`)."""
+        return self._tally.skipped_lines
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """Texts of the first ten skipped errors."""
+        return tuple(self._tally.errors)
+
     @overload
     def batches(self: LogReader[Message]) -> Iterator[MessageBatch]: ...
     @overload
@@ -281,9 +363,9 @@ class LogReader(Tabular, Generic[M]):
     def batches(self) -> Iterator[Any]:
         """Return an iterator over the batches, which are faster than messages and support Arrow.
 
-        Patches have batches of type `PatchBatch`, results `ResultBatch`. A log opened with `rows`
-        or `terms` has Arrow batches with these rows, for any consumer of Arrow data, such as
-        `pyarrow.record_batch(batch)`. Their declared type is that of the log's kind.
+        Patches have batches of type `PatchBatch`, results `ResultBatch`. A log opened with `rows`,
+        `terms` or `columns` has Arrow batches with these rows, for any consumer of Arrow data, such
+        as `pyarrow.record_batch(batch)`. Their declared type is that of the log's kind.
 
         If a loop is exited early, or its error is skipped with `skip_message`, the next loop
         continues after the last batch or the skipped message.
@@ -319,7 +401,7 @@ class LogReader(Tabular, Generic[M]):
     def _messages(self) -> Iterator[M]:
         if self._table is not None:
             raise OptionError(
-                f"{self.source} was opened as a table; use batches(), or open it without the options rows and terms to get messages"
+                f"{self.source} was opened as a table; use batches(), or open it without the options rows, terms and columns to get messages"
             )
         self._check_unread()
         while (batch := self._next()) is not None:
@@ -344,7 +426,8 @@ class LogReader(Tabular, Generic[M]):
                 match the text of a literal object. `after` and `before` are dates or times for the
                 object of the predicate `time`, which may be in another quad of the message. `where`
                 is an ASK query. `invert=True` keeps the messages that do not match, `quads=True`
-                only the matching quads of each message.
+                only the matching quads of each message. Messages that are read in parts, or as
+                quad rows, need `quads=True`, with criteria that apply to a single quad.
 
         Raises:
             OptionError: If a criterion is not a valid term, expression or time, or none is given.
@@ -435,6 +518,7 @@ class LogReader(Tabular, Generic[M]):
         """Return the next batch of the driver."""
         for item in self._items:
             self._begin_log(item.source)
+            self._tally.count(item)
             if isinstance(item, ReadError):
                 self._header, self._error = item.header, item
                 raise item.error

@@ -7,7 +7,7 @@ Law: a single quad must match all criteria, but the time may be in another quad 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -91,10 +91,25 @@ FILTERING = declare(
 
 
 class FilterStage(Stage):
-    """Keeps messages that match."""
+    """Keeps messages that match, or their matching quads.
 
-    def __init__(self, criteria: Mapping[str, Any]) -> None:
-        """Initialize with the criteria: values of `FILTERING`.
+    Attributes:
+        accepts_parts: Whether messages may be in parts, because each quad matches or does not match
+            independently of the other quads.
+    """
+
+    def __init__(
+        self,
+        criteria: Mapping[str, Any],
+        *,
+        one_of: Iterable[tuple[str, Sequence[str]]] = (),
+    ) -> None:
+        """Initialize with the criteria.
+
+        Args:
+            criteria: Values of `FILTERING`.
+            one_of: Positions, such as "subject", with terms in N-Triples. One of the terms is at
+                that position of the same quad.
 
         Raises:
             OptionError: If a criterion is not a valid term, expression or time, if there are no
@@ -116,6 +131,9 @@ class FilterStage(Stage):
                     self._filter.default_graph()
                 else:
                     self._filter.term(position, text)
+        for position, texts in one_of:
+            has_criteria = True
+            self._filter.one_of(position, texts)
         for name, add in (("contains", self._filter.contains), ("regex", self._filter.matches)):
             if (text := criteria.get(name)) is not None:
                 has_criteria = True
@@ -129,6 +147,9 @@ class FilterStage(Stage):
             raise OptionError(
                 f"{spell_option('where')} selects messages, but {spell_option('quads')} selects quads by their terms; use only one of them"
             )
+        self.accepts_parts = (
+            self._quads and self._where is None and self._filter.tests_single_quads()
+        )
         if has_criteria or self._where is not None:
             return
         raise OptionError(
@@ -174,9 +195,10 @@ class FilterStage(Stage):
         assert batch is not None
         if not isinstance(batch, MessageBatch):
             raise wrong_kind_error(item.source.name, batch.kind, "only messages can be filtered")
-        if batch.continues or batch.continued:
+        if (batch.continues or batch.continued) and not self.accepts_parts:
             raise OptionError(
-                "only complete messages can be filtered; do not read them in parts or as quad rows"
+                "only complete messages can be filtered; do not read them in parts or as quad rows",
+                remedies=() if self._quads else [remedies.QUADS],
             )
         if item.source.input is not self._input:
             self._begin_log(item.source)

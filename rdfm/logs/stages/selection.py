@@ -9,21 +9,31 @@ Law: messages are counted from 0 over all inputs; the division into batches has 
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 
 from rdfm._core import ResultBatch
-from rdfm.errors import OptionError, spell_option
+from rdfm.errors import OptionError, RdfmError, spell_option
 from rdfm.formats import OptionSpec
-from rdfm.logs.input.driver import NOTHING_DROPPED, Item, ReadBatch, SkippedData
+from rdfm.logs.input.driver import (
+    NOTHING_DROPPED,
+    Driver,
+    Item,
+    ReadBatch,
+    ReadSettings,
+    SkippedData,
+)
+from rdfm.logs.input.inputs import Readable, is_read_once
 from rdfm.logs.options import declare
-from rdfm.logs.stages.stage import Stage
+from rdfm.logs.stages.stage import SkipErrors, Stage, run_stages
 
 __all__ = [
     "SELECTING",
     "Selection",
     "SelectionFromEnd",
+    "count_messages",
     "parse_messages",
     "parse_sample",
     "random_share",
@@ -313,3 +323,40 @@ def random_subset(count: int, total: int, seed: int) -> Selection:
 
     numbers = sorted(random.Random(seed).sample(range(total), min(count, total)))
     return Selection((number, number + 1) for number in numbers)
+
+
+def count_messages(
+    inputs: list[Readable], settings: ReadSettings, stages: tuple[Stage, ...], *, skips: bool
+) -> int:
+    """Return the number of messages after the stages.
+
+    Args:
+        inputs: The inputs.
+        settings: Settings for reading them.
+        stages: The stages.
+        skips: Whether invalid data is skipped.
+
+    Raises:
+        OptionError: If an input can be read only once.
+        RdfmError, OSError: If an input cannot be read.
+    """
+    for input in inputs:
+        if is_read_once(input):
+            name = input if isinstance(input, (str, os.PathLike)) else getattr(input, "name", None)
+            raise OptionError(
+                "sampling a fixed number of messages requires reading the input twice, "
+                f"but {name or 'a file object'} can be read only once; use a percentage such as 1%"
+            )
+    driver = Driver(inputs, settings)
+    try:
+        return sum(
+            len(item.batch) - item.batch.continued
+            for item in run_stages(driver, (SkipErrors(skip=skips), *stages))
+            if isinstance(item, ReadBatch) and item.batch is not None
+        )
+    except RdfmError as error:
+        if getattr(error, "source", None) is None:
+            error.source = driver.name  # type: ignore[attr-defined]
+        raise
+    finally:
+        driver.close()

@@ -12,8 +12,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, ClassVar
 
-from rdfm.errors import LimitError
-from rdfm.logs.input.driver import NOTHING_DROPPED, Item, ReadBatch, ReadError, SkippedData
+from rdfm.errors import DecodeError, LimitError, TruncatedError
+from rdfm.logs import remedies
+from rdfm.logs.input.driver import (
+    NOTHING_DROPPED,
+    Item,
+    ReadBatch,
+    ReadError,
+    SkippedData,
+    SkippedLines,
+    Source,
+)
 
 __all__ = ["MAX_LISTED_ERRORS", "SkipErrors", "Stage", "Stages", "Tally", "Watcher", "run_stages"]
 
@@ -132,11 +141,16 @@ def run_stages(items: Iterable[Item], stages: Sequence[Stage]) -> Iterator[Item]
 class SkipErrors(Stage):
     """Raises errors about invalid data, or skips the data.
 
-    If the data is skipped, the `SkippedData` item after the error contains the error.
+    If the data is skipped, the `SkippedData` item after the error contains the error. A message of
+    which parts have been yielded cannot be skipped.
     """
 
     def __init__(
-        self, *, skip: bool = True, explain: Callable[[ReadError], None] | None = None
+        self,
+        *,
+        skip: bool = True,
+        explain: Callable[[ReadError], None] | None = None,
+        keeps_data: bool = False,
     ) -> None:
         """Initialize with the handling of errors.
 
@@ -145,8 +159,11 @@ class SkipErrors(Stage):
                 data is not invalid.
             explain: Called with each error before it is raised or skipped, for example to add
                 remedies.
+            keeps_data: Whether to keep the skipped bytes.
         """
         self._skip = skip
+        self._keeps_data = keeps_data
+        self._is_in_message = False  # a part of which has been yielded
         self._explain = explain
         self._error: ReadError | None = None
 
@@ -161,10 +178,17 @@ class SkipErrors(Stage):
                 self._explain(item)
             if not self._skip or isinstance(item.error, LimitError):
                 raise item.error
+            if self._is_in_message:
+                item.error.reason += "; earlier parts of this message have been processed"
+                item.error.remedies += (remedies.SKIP_MESSAGES,)
+                raise item.error
             self._error = item
             return ()
+        if isinstance(item, ReadBatch) and item.batch is not None:
+            self._is_in_message = item.batch.continues
         if self._error is not None and isinstance(item, SkippedData):
-            item = item._replace(data=b"", errors=1, error=self._error.error)
+            data = item.data if self._keeps_data else b""
+            item = item._replace(data=data, errors=1, error=self._error.error)
             self._error = None
         return (item,)
 
@@ -198,8 +222,11 @@ class Tally:
     """Counts the data dropped between reading and writing.
 
     Attributes:
-        skipped: Number of errors that were skipped.
+        skipped: Number of errors that were skipped, without those in skipped lines.
+        skipped_lines: Number of lines that were skipped.
+        line_messages: Number of messages with such lines, if their indexes are known.
         errors: Texts of the first `MAX_LISTED_ERRORS` of these errors.
+        truncated: Names of the logs whose last line was skipped because it is incomplete.
         abandoned: Names of the logs that were not read to the end.
         dropped: Counts of dropped namespaces, metadata entries and JSON-LD keys.
         dropped_key: The first of these keys, quoted.
@@ -207,15 +234,20 @@ class Tally:
 
     def __init__(self) -> None:
         """Initialize all counts to zero."""
-        self.skipped = 0
+        self.skipped = self.skipped_lines = self.line_messages = 0
+        self._line_message: tuple[Source, int] | None = None  # of the last skipped line
         self.errors: list[str] = []
+        self.truncated: list[str] = []
         self.abandoned: list[str] = []
         self.dropped: Counter[str] = Counter()
         self.dropped_key: str | None = None
 
     def count(self, item: Item) -> None:
         """Count an item."""
-        if isinstance(item, SkippedData):
+        if isinstance(item, SkippedLines):
+            for error, _ in item.lines:
+                self.count_line(item.source, error)
+        elif isinstance(item, SkippedData):
             self.skipped += item.errors
             if item.error is not None and len(self.errors) < MAX_LISTED_ERRORS:
                 self.errors.append(str(item.error))
@@ -227,3 +259,23 @@ class Tally:
             self.dropped["metadata"] += lost.metadata
             self.dropped["keys"] += lost.keys
             self.dropped_key = self.dropped_key or lost.key
+
+    def count_line(self, source: Source, error: DecodeError) -> None:
+        """Count a skipped line."""
+        self.skipped_lines += 1
+        if len(self.errors) < MAX_LISTED_ERRORS:
+            self.errors.append(str(error))
+        if error.message_index is not None and self._line_message != (
+            message := (source, error.message_index)
+        ):
+            self._line_message = message
+            self.line_messages += 1
+        if isinstance(error, TruncatedError):
+            self.truncated.append(source.name)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return notes on the skipped lines."""
+        return tuple(
+            f"{name}: the last line is incomplete, so the input may be truncated"
+            for name in self.truncated[:MAX_LISTED_ERRORS]
+        )

@@ -41,6 +41,7 @@ from rdfm.logs.write.parts import ArchiveEncoder, FolderEncoder, Part
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
 from rdfm.storage.addresses import redact_url
+from rdfm.storage.open_file import RemoteFile, is_open_file, open_file_name, plain_path
 from rdfm.storage.paths import describe_invalid_path, is_live, local_target
 from rdfm.storage.pipes import find_descriptor, open_to_write
 
@@ -84,8 +85,17 @@ class Output:
         self._final: Path | None = None  # the final path
         self._temporary: Path | None = None
         self._finalizer: weakref.finalize[..., Output] | None = None
-        self._owned = isinstance(target, (str, os.PathLike))
-        if isinstance(target, (str, os.PathLike)):
+        target = plain_path(target, "wb")
+        self._owned = isinstance(target, (str, os.PathLike)) or is_open_file(target)
+        self._remote: RemoteFile | None = None
+        if is_open_file(target):
+            self.name = open_file_name(target)
+            if compression is None and target.compression is None:
+                compression = compressions.find_by_suffix(self.name)
+            self._compressor = _block_compressor(compression, jobs)
+            self._remote = RemoteFile(target)
+            self._file = cast("BinaryIO", self._remote)
+        elif isinstance(target, (str, os.PathLike)):
             path = os.fspath(target)
             self.name = visible(path)
             compression = compressions.find_by_suffix(path) if compression is None else compression
@@ -219,6 +229,8 @@ class Output:
         self.check_process()
         self.end()
         with name_in_errors(self.name):
+            if self._remote is not None:
+                self._remote.copy()
             if self._owned:
                 self._file.close()
             elif hasattr(self._file, "flush"):
@@ -433,6 +445,7 @@ class OutputShape:
         Raises:
             OptionError: If the options conflict.
         """
+        target = plain_path(target, "wb")
         self.appends = append is not None
         self._append = append
         self._appended: AppendOutput | None = None
@@ -780,7 +793,7 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
         return formats.find(_LIVE_FORMAT)
     if name is not None:
         return formats.find(name)
-    path = os.fspath(target) if isinstance(target, (str, os.PathLike)) else None
+    path = _target_path(target)
     if path is not None and (inner := archives.stem(path)) is not None:
         return formats.by_path(inner) or formats.find(DEFAULT_FORMATS[kind])
     if path is not None and (format := formats.by_path(path.rstrip("/" + os.sep))) is not None:
@@ -805,6 +818,13 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
     )
 
 
+def _target_path(target: Writable) -> str | None:
+    """Return the path or URL of a target; None for a file object."""
+    if is_open_file(target):
+        return open_file_name(target)
+    return os.fspath(target) if isinstance(target, (str, os.PathLike)) else None
+
+
 def reject_other_format_names(options: Mapping[str, Any], keyword: str) -> None:
     """Reject options that look like the format to write, which is `keyword`.
 
@@ -824,9 +844,9 @@ def suffix_options(target: Writable, format: FormatSpec) -> Mapping[str, Any]:
 
         topic = LiveAddress.parse(os.fspath(target)).topic  # type: ignore[arg-type]  # a URL
         return {"stream_name": topic, "restart_bytes": 0}
-    if not format.suffix_options or not isinstance(target, (str, os.PathLike)):
+    name = (_target_path(target) or "").lower()
+    if not format.suffix_options or not name:
         return {}
-    name = os.fspath(target).lower()
     matching = (
         options for suffix, options in format.suffix_options.items() if name.endswith(suffix)
     )

@@ -132,8 +132,9 @@ def create_log(
     member is a complete log.
 
     Args:
-        target: A path, a binary file object (which is left open), or the URL of a topic to publish
-            to, `grpc://host:port/TOPIC`. Messages are sent to a topic as they are written.
+        target: A path, a binary file object (which is left open), an `OpenFile` of fsspec (which is
+            created when the log is closed), or the URL of a topic to publish to,
+            `grpc://host:port/TOPIC`. Messages are sent to a topic as they are written.
         format: A format name such as "trig". Derived from the suffix by default. Archives default
             to `trig`, unless their name includes another suffix, as in `out.ttl.tar.gz`.
         kind: The kind of the log: "messages", "patches" or "results" (rows of SPARQL results).

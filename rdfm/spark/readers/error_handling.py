@@ -7,7 +7,7 @@ Law: data is omitted only if an option allows it, and then with a warning.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from rdfm.errors import (
@@ -17,6 +17,8 @@ from rdfm.errors import (
     UnknownFormatError,
     UnsupportedError,
 )
+from rdfm.logs.input.driver import Item, SkippedLines
+from rdfm.logs.stages.stage import Stage
 from rdfm.spark.readers.side_table import SideTable
 from rdfm.spark.spark_remedies import MODES_OF_ERRORS, NOT_SPLIT, OTHER_FILES, render_for_spark
 
@@ -33,11 +35,26 @@ __all__ = ["ErrorHandler"]
 _log = logging.getLogger("rdfm.spark")
 
 
+class _LineStage(Stage):
+    """Removes skipped lines from the items, and calls a function with them."""
+
+    def __init__(self, add: Callable[[SkippedLines], None]) -> None:
+        self._add = add
+
+    def process(self, item: Item) -> Iterable[Item]:
+        """Process an item."""
+        if isinstance(item, SkippedLines):
+            self._add(item)
+            return ()
+        return (item,)
+
+
 class ErrorHandler:
     """Handles the errors of one file.
 
     Attributes:
         ended: Whether the rest of the file is skipped.
+        stages: Stages that handle skipped lines.
     """
 
     def __init__(
@@ -48,16 +65,33 @@ class ErrorHandler:
         self._reading = reading
         self._path = path
         self._is_part = split is not None and not split.whole
+        self._has_lines = split is not None and split.has_lines
         self._rows = rows
-        self._dropped = 0
+        self.stages = (_LineStage(self._add_lines),) if reading.skip_lines else ()
+        self._dropped = self._dropped_lines = 0
         self._first: DecodeError | None = None
         self._table: SideTable | None = None
         if reading.errors_to is not None:
             options = reading.storage_for(reading.errors_to) or {}
             self._table = SideTable(reading.errors_to, options, path, split)
 
-    def handle(self, log: LogReader, error: DecodeError) -> Iterator[pa.RecordBatch]:
+    def _add_lines(self, item: SkippedLines) -> None:
+        """Count and record skipped lines."""
+        self._dropped_lines += len(item.lines)
+        for error, _ in item.lines:
+            error.renderer = render_for_spark
+            self._record(error, item.source.name)
+            self._first = self._first or error
+
+    def handle(
+        self, log: LogReader, error: DecodeError, *, in_message: bool = False
+    ) -> Iterator[pa.RecordBatch]:
         """Handle an error according to the mode.
+
+        Args:
+            log: The log.
+            error: The error.
+            in_message: Whether rows of the message with the error have been returned.
 
         Raises:
             DecodeError: If the mode does not skip the error.
@@ -69,6 +103,9 @@ class ErrorHandler:
         limit = isinstance(error, LimitError)
         if limit and mode != "PERMISSIVE":
             raise _with_remedies(error)
+        if mode == "DROPMALFORMED" and (in_message or self._has_lines):
+            error.reason += "; other rows of this message may have been returned"
+            raise error
         if mode == "FAILFAST":
             if isinstance(error, UnsupportedError):
                 self._skip(log, error)
@@ -145,6 +182,11 @@ class ErrorHandler:
         """Write the side table, and log a warning if messages were dropped."""
         if self._table is not None:
             self._table.write()
+        if self._dropped_lines:
+            _log.warning(
+                "%s: number of invalid lines dropped: %d; first error: %s",
+                *(self._path, self._dropped_lines, self._first),
+            )
         if self._dropped:
             _log.warning(
                 "%s: number of invalid messages dropped: %d; first error: %s",

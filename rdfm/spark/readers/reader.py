@@ -28,8 +28,10 @@ from rdfm.spark.readers.packing import OPEN_COST, PACK_BYTES, pack_files
 from rdfm.spark.readers.rows import SparkReading
 from rdfm.spark.spark_options import FILES, Options
 from rdfm.spark.writers.commit import CommitTarget, find_settled, settle_around
+from rdfm.storage.addresses import redact_url
 from rdfm.storage.files import File, find_storage
 from rdfm.storage.listing import find_matches
+from rdfm.storage.paths import is_url
 from rdfm.storage.pipes import find_descriptor
 
 if TYPE_CHECKING:
@@ -226,6 +228,17 @@ class LogSourceReader(DataSourceReader):
                 "skips it",
                 error.filename or ", ".join(self._paths),
             ) from error
+        except Exception as error:
+            # The classes of errors of missing credentials depend on fsspec's package.
+            is_denied = isinstance(error, PermissionError) or "Credential" in type(error).__name__
+            if is_denied and any(map(is_url, self._paths)):
+                raise PermissionError(
+                    errno.EACCES,
+                    "No access, or no credentials; set storageOptions, because Hadoop's settings apply only to the functions "
+                    "of rdfm.spark",
+                    ", ".join(map(redact_url, self._paths)),
+                ) from error
+            raise
         for file in files:
             _check_plain(file)
         return files

@@ -20,7 +20,13 @@ import pyarrow as pa
 from pyspark.sql.types import DataType, StructType
 
 from rdfm import formats
-from rdfm.errors import DecodeError, MissingExtraError, OptionError, UnknownFormatError
+from rdfm.errors import (
+    DecodeError,
+    MissingExtraError,
+    OptionError,
+    UnknownFormatError,
+    spell_option,
+)
 from rdfm.logs.input.driver import Driver
 from rdfm.logs.input.driver import ReadSettings as LogReading
 from rdfm.logs.input.splits import Split
@@ -35,7 +41,15 @@ from rdfm.spark.readers.error_handling import ErrorHandler
 from rdfm.spark.readers.folders import PartitionFolders, values_of
 from rdfm.spark.readers.kinds import KindFinder
 from rdfm.spark.schema import RowShape, message_shape, quad_shape, result_shape
-from rdfm.spark.spark_options import CORRUPT_RECORD, READING, Options, compression, split_names
+from rdfm.spark.spark_options import (
+    CORRUPT_RECORD,
+    READING,
+    Options,
+    compression,
+    split_names,
+    storage_options,
+)
+from rdfm.spark.spark_remedies import render_for_spark
 from rdfm.spark.workers import DriverObject
 from rdfm.storage import compression as compressions
 from rdfm.storage.files import find_storage
@@ -68,6 +82,7 @@ class SparkReading(DriverObject):
         compression: As in `open_log`.
         storage: fsspec options.
         mode: The handling of errors, a value of `MODE`.
+        skip_lines: Whether only lines are skipped, not their messages.
         filter: Arguments of `LogReader.filter`; None for all messages.
         query: The query to run on each message, if any.
         ignore_missing: Whether to skip files that no longer exist.
@@ -88,6 +103,7 @@ class SparkReading(DriverObject):
     compression: str | None
     storage: Mapping[str, Any] = field(repr=False)
     mode: str
+    skip_lines: bool
     filter: Mapping[str, Any] | None
     query: SparkQuery | None
     ignore_missing: bool
@@ -120,6 +136,10 @@ class SparkReading(DriverObject):
         """
         values = options.pop_values(READING)
         mode, format = values["mode"], values["format"]
+        if values["skip_lines"] and mode != "DROPMALFORMED":
+            raise OptionError(
+                f"skipLines skips data, but the mode is {mode}; set the mode DROPMALFORMED"
+            )
         corrupt = values["column_name_of_corrupt_record"] or CORRUPT_RECORD
         reading = cls(
             schema=schema or StructType(),
@@ -133,8 +153,9 @@ class SparkReading(DriverObject):
             format=None if format is None else formats.find(format).name,
             options=_decoder_options(options, format),
             compression=compression(values["compression"]),
-            storage=values["storage_options"] or {},
+            storage=storage_options(values),
             mode=mode,
+            skip_lines=values["skip_lines"],
             filter=_filter_arguments(values["filter"]),
             query=SparkQuery.parse(values["query"], values["types"]),
             ignore_missing=values["ignore_missing_files"],
@@ -290,7 +311,7 @@ class SparkReading(DriverObject):
     def _read(self, path: str, split: Split | None, rows: RowCollector) -> Iterator[pa.RecordBatch]:
         errors = ErrorHandler(self, path, split, rows)
         try:
-            log = LogReader(Driver([path], self.log_reading(path, split)))
+            log = LogReader(Driver([path], self.log_reading(path, split)), errors.stages)
         except FileNotFoundError as error:
             if not self.ignore_missing:
                 raise FileNotFoundError(
@@ -300,8 +321,11 @@ class SparkReading(DriverObject):
                 ) from error
             _log.warning("%s was deleted and is skipped (ignoreMissingFiles)", path)
             return
+        except OptionError as error:
+            error.renderer = render_for_spark
+            raise
         except (DecodeError, UnknownFormatError) as error:
-            if not (isinstance(error, UnknownFormatError) and self._is_empty(path)):
+            if not (isinstance(error, UnknownFormatError) and self.is_empty(path)):
                 yield from errors.handle_unreadable(error)
                 errors.finish()
             return
@@ -309,17 +333,19 @@ class SparkReading(DriverObject):
             log = log.filter(**self.filter)
         with log:
             batches: Iterator[AnyBatch] = log.batches()
+            in_message = False  # a part of which has been returned
             while True:
                 try:
                     batch = next(batches, None)
                 except DecodeError as error:
-                    yield from errors.handle(log, error)
+                    yield from errors.handle(log, error, in_message=in_message)
                     if errors.ended:
                         break
                     batches = log.batches()
                     continue
                 if batch is None:
                     break
+                in_message = batch.continues
                 yield from rows.add(batch, log.source)
         errors.finish()
 
@@ -333,15 +359,19 @@ class SparkReading(DriverObject):
             split=None if split is None or split.whole else split,
             parts="always" if self._reads_parts else "never",
             strict=False,
+            skip_lines=self.skip_lines,
+            needs_lines=spell_option("skip_lines", "true") if self.skip_lines else None,
         )
 
     @property
     def _reads_parts(self) -> bool:
         """Whether to read large messages in parts. Their rows cannot be withdrawn or filtered."""
-        whole = self.mode != "FAILFAST" or self.ignore_corrupt or self.filter is not None
+        skips_messages = self.mode != "FAILFAST" and not self.skip_lines
+        whole = skips_messages or self.ignore_corrupt or self.filter is not None
         return self.rows == "quads" and not whole
 
-    def _is_empty(self, path: str) -> bool:
+    def is_empty(self, path: str) -> bool:
+        """Whether a file is empty."""
         storage, name = find_storage(path, self.storage_for(path))
         file = storage.status(name)
         return file is not None and file.size == 0

@@ -43,6 +43,7 @@ from rdfm.spark.spark_options import (
     camel_case,
     compression,
     split_names,
+    storage_options,
 )
 from rdfm.spark.spark_remedies import render_for_spark
 from rdfm.spark.workers import DriverObject
@@ -125,7 +126,7 @@ class WritePlan(DriverObject):
         if not path:  # otherwise an overwrite would empty Spark's working folder
             raise OptionError("the path is empty; write '.' for the working folder")
         values = options.pop_values(WRITING)
-        to, storage = values["to"], values["storage_options"] or {}
+        to, storage = values["to"], storage_options(values)
         if to is None:
             names = ", ".join(
                 known_format.name

@@ -1,5 +1,6 @@
-"""Tables of the errors that a read skipped, and summaries of writes."""
+"""Counts of messages, tables of the errors that a read skipped, and summaries of writes."""
 
+import gzip
 import threading
 
 import pytest
@@ -19,6 +20,52 @@ def log_with_errors(path, count, interval):
     texts = ["oops\n" if n % interval == 1 else LINE.format(n) for n in range(count)]
     path.write_text("# @message\n".join(texts))
     return [n for n in range(count) if n % interval == 1]
+
+
+@pytest.mark.feature("read logs")
+def test_count_equals_the_number_of_rows(spark, tmp_path):
+    body = "".join(LINE.format(n) + "# @message\n" for n in range(12_000))
+    directives = 'VERSION "1.2-messages"\n' + body.replace("# @message", "MESSAGE")
+    logs = {
+        "leading.nq": "# @message\n# @message\n" + body,
+        "open.nq": body + LINE.format(1),
+        "directive.nq": directives,
+        "one.nq": LINE.format(1),
+        "plain.nt": LINE.format(1) * 9000,
+        "small.ttl": "@prefix : <http://e/> .\n:a :b :c .\n",
+        "changing.nq": body + directives,
+        "empty.nq": "",
+    }
+    for name, text in logs.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "a.nq.gz").write_bytes(gzip.compress(body.encode()))
+    rdfm.convert(tmp_path / "open.nq", tmp_path / "marked.jelly", restart_bytes=2000)
+    with rdfm.open_log(tmp_path) as log:
+        expected = sum(len(batch) for batch in log.batches())
+    for split_bytes in (1 << 26, 100_000):
+        assert rdfm.spark.count(tmp_path, spark=spark, split_bytes=split_bytes) == expected
+    one = {"spark": spark, "rows": "quads"}
+    assert rdfm.spark.count(tmp_path / "plain.nt", **one) == 9000
+    assert rdfm.spark.count(tmp_path / "open.nq", spark=spark, filter={"object": '"7"'}) == 1
+
+
+def test_count_of_messages_does_not_decode_them(spark, tmp_path):
+    path = tmp_path / "log.nq"
+    valid = (LINE.format(1) + "# @message\n") * 10_000
+    path.write_text(valid + "oops\n# @message\n" + valid)
+    assert rdfm.spark.count(path, spark=spark) == 20_001
+
+
+def test_a_limit_reads_the_first_few_megabytes(spark, tmp_path):
+    path = tmp_path / "log.nq"
+    block = "".join(LINE.format(n) + "# @message\n" for n in range(50_000))
+    with path.open("w") as file:
+        file.write(block * 6 + "oops\n")
+    # A task that reads 13 MB would fail.
+    frame = rdfm.spark.read(spark, path, split_bytes=0)
+    assert len(frame.limit(10).collect()) == 10
+    with pytest.raises(Exception, match="expected a statement"):
+        frame.count()
 
 
 def messages(spark, *objects, graph=None):

@@ -34,7 +34,9 @@ import rdfm
 import rdfm.spark
 from pyspark_rdfm import DefaultSource
 from rdfm import DecodeError, LimitError, OptionError, UnknownFormatError, formats
+from rdfm.spark.readers.reader import LogSourceReader
 from rdfm.spark.schema import COLUMNS
+from rdfm.spark.spark_options import as_text
 
 # Schemas as strings require a session.
 pytestmark = pytest.mark.usefixtures("spark")
@@ -921,3 +923,71 @@ def test_format_and_options_apply_to_the_members(tmp_path):
     path = pack_tar(tmp_path / "a.tar", {"a": "<s> <p> 1 .", "b": "<s> <p> 2 ."})
     rows = read(path, format="ttl", base="http://e/")
     assert [row["quads"][0]["subject"] for row in rows] == ["<http://e/s>"] * 2
+
+
+def test_only_lines_are_skipped_on_request(tmp_path):
+    """With `skipLines`, the rest of a message is kept, and each line has a row in the table."""
+    path, errors = tmp_path / "a.nq", tmp_path / "errors"
+    messages = [f"{LINE.format(i)}oops{i}\n{LINE.format(-i)}" for i in range(200)]
+    path.write_text("# @message\n".join(messages))
+    options = {"mode": "DROPMALFORMED", "skipLines": "true", "splitBytes": "1k"}
+    rows = read(path, **options, errorsTo=str(errors))
+    assert [len(row["quads"]) for row in rows] == [2] * 200
+    recorded = pq.read_table(errors).sort_by("byte_offset").to_pylist()
+    assert [row["message_index"] for row in recorded] == list(range(200))
+    text = path.read_text()
+    assert all(text.startswith(f"oops{i}", row["byte_offset"]) for i, row in enumerate(recorded))
+    assert len(read(path, rows="quads", columns="object", **options)) == 400
+
+
+def test_skipped_lines_do_not_limit_the_size_of_a_dump(tmp_path):
+    path = tmp_path / "a.nt"
+    path.write_text(LINE.format(1) * 2000 + "oops\n" + LINE.format(2) * 20_000)
+    options = {
+        "mode": "DROPMALFORMED",
+        "maxMessageBytes": "100k",
+        "rows": "quads",
+        "columns": "object",
+    }
+    with pytest.raises(LimitError):
+        read(path, **options)
+    for split_bytes in ("64M", "10k"):
+        assert len(read(path, skipLines="true", splitBytes=split_bytes, **options)) == 22_000
+    path.write_text(path.read_text() + "oops # @message\n")
+    with pytest.raises(DecodeError, match="other rows of this message may have been returned"):
+        read(path, skipLines="true", **options)
+    with pytest.raises(DecodeError, match="other rows of this message may have been returned"):
+        read(path, skipLines="true", splitBytes="10k", **options)
+
+
+def test_skipping_lines_needs_its_mode_and_formats(tmp_path):
+    (tmp_path / "a.trig").write_text(LINE.format(1))
+    with pytest.raises(OptionError, match="skipLines skips data, but the mode is FAILFAST"):
+        read(tmp_path / "a.trig", skipLines="true")
+    expected = (
+        r'\.option\("skipLines", "true"\) is for N-Triples and N-Quads, but .*a\.trig is in TriG$'
+    )
+    with pytest.raises(OptionError, match=expected):
+        read(tmp_path / "a.trig", skipLines="true", mode="DROPMALFORMED")
+
+
+@pytest.mark.feature("one row per quad, filters")
+def test_plain_dumps_are_split_for_quad_rows(spark, tmp_path):
+    path = tmp_path / "dump.nt"
+    dump = "".join(f'_:b{n % 9} <http://e/p> "{n}" .\n' for n in range(2000))
+    path.write_text(dump)
+    options = {"rows": "quads", "split_bytes": 4096}
+    frame = rdfm.spark.read(spark, path, **options)
+    assert frame.rdd.getNumPartitions() == round(len(dump) / 4096)
+    expected = [(0, f"_:b{n % 9}", f'"{n}"') for n in range(2000)]
+    assert [(row.message_index, row.subject, row.object) for row in frame.collect()] == expected
+    # Rows of other modes cannot be withdrawn, and a filter needs the complete message.
+    for unsplit in ({"mode": "PERMISSIVE"}, {"filter": {"object": '"7"'}}, {"rows": "messages"}):
+        reader = LogSourceReader(as_text({"path": str(path), **options, **unsplit}))
+        assert len(reader.partitions()) == 1
+    path.write_text(dump * 50 + "# @message\n" + dump)
+    frame = rdfm.spark.read(spark, path, rows="quads", split_bytes=1 << 20)
+    with pytest.raises(PythonException, match="delimiter after its head") as caught:
+        frame.count()
+    assert '.option("splitBytes", "0")' in str(caught.value)
+    assert rdfm.spark.read(spark, path, rows="quads", split_bytes=0).count() == 51 * 2000

@@ -205,7 +205,13 @@ def test_sql_has_functions_for_every_format(spark, messages, log):
     expected = {
         f"{direction}_{name.replace('-', '_')}" for name in values for direction in ("from", "to")
     }
-    assert set(names) == expected | {"rdf_query", "rdf_ask", "rdf_construct", "rdf_value"}
+    assert set(names) == expected | {
+        "rdf_hash",
+        "rdf_query",
+        "rdf_ask",
+        "rdf_construct",
+        "rdf_value",
+    }
     messages.createOrReplaceTempView("messages")
     calls = [f"from_{f}(to_{f}(quads)) AS {f}" for name in FORMATS if (f := name.replace("-", "_"))]
     rows = spark.sql(f"SELECT id, {', '.join(calls)} FROM messages ORDER BY id").collect()

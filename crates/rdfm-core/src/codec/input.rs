@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use super::batch::{Batch, LogRecord};
-use super::{Decoder, LogHeader, Observations, SuspiciousData, unknown};
+use super::{Decoder, LogHeader, Observations, SkippedLine, SuspiciousData, unknown};
 use crate::model::batch::LogBatch;
 use crate::model::builder::LogBuilder;
 use crate::model::error::{DecodeError, ErrorClass, Position, quote};
@@ -190,6 +190,16 @@ pub trait Reader: Send {
     /// If skipping fails. This error replaces the earlier one.
     fn skip(&mut self, _: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
         Ok(None)
+    }
+
+    /// See [`Decoder::is_skip_cut`].
+    fn is_skip_cut(&self) -> bool {
+        false
+    }
+
+    /// Returns the lines skipped since the last call. Their errors have message indices.
+    fn take_skipped_lines(&mut self) -> Vec<SkippedLine> {
+        Vec::new()
     }
 
     /// Offset in the log of the first byte that will be fed.
@@ -378,6 +388,31 @@ impl<R: Reader> Decoder for InputSide<R> {
             Err(error) if self.error.is_some() => Err(self.stop(error)),
             Err(error) => Err(self.decode_error(error)),
         }
+    }
+
+    fn is_skip_cut(&self) -> bool {
+        self.reader.is_skip_cut()
+    }
+
+    fn take_skipped_lines(&mut self) -> Vec<(DecodeError, Vec<u8>)> {
+        let format = self.format;
+        let lines = self.reader.take_skipped_lines().into_iter();
+        let convert = |line: SkippedLine| {
+            let ReadError {
+                class,
+                reason,
+                position,
+                ..
+            } = line.error;
+            let error = DecodeError {
+                format,
+                class,
+                reason,
+                position,
+            };
+            (error, line.text)
+        };
+        lines.map(convert).collect()
     }
 
     fn reset(&mut self) {

@@ -540,6 +540,7 @@ mod tests {
         binary: false,
         sniff: None,
         resumable: false,
+        skips_lines: false,
         continuable: Continuable::Always,
         value_options: &[],
         reads: &[],

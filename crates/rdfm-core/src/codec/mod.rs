@@ -27,6 +27,7 @@ use self::carries::Capabilities;
 use self::contexts::ContextLoader;
 use self::values::{GivenValue, Value};
 
+use crate::codec::input::ReadError;
 use crate::model::error::{DecodeError, EncodeError};
 use crate::model::remedy::Reason;
 
@@ -52,6 +53,19 @@ pub trait Decoder: Send {
     /// # Errors
     /// Returns the same error again if the format cannot resume.
     fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError>;
+
+    /// Whether bytes are missing in the last result of [`skip_message`](Self::skip_message), for
+    /// formats of lines.
+    fn is_skip_cut(&self) -> bool {
+        false
+    }
+
+    /// Returns the lines skipped since the last call, with [`Opening::skip_lines`]. Call it after
+    /// each [`next_batch`](Self::next_batch): if it returns lines, `next_batch` may have returned
+    /// `None` because of them, so call that again before feeding more.
+    fn take_skipped_lines(&mut self) -> Vec<(DecodeError, Vec<u8>)> {
+        Vec::new()
+    }
 
     /// Resets the state for another log with the same options. Discards all input and errors.
     fn reset(&mut self);
@@ -139,6 +153,17 @@ pub trait Encoder: Send {
     }
 }
 
+/// A line that a reader skipped.
+#[derive(Debug)]
+pub struct SkippedLine {
+    /// Offset of its first byte in the log.
+    pub offset: u64,
+    /// Its bytes, without the line end.
+    pub text: Vec<u8>,
+    /// The reason.
+    pub error: ReadError,
+}
+
 /// A place between two batches of a log that is being written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogPosition {
@@ -190,6 +215,9 @@ impl LogEnd {
 pub struct Opening {
     /// The messages that may be returned in parts.
     pub parts: Parts,
+    /// Whether to skip a line that is not a statement and keep the rest of its message. For formats
+    /// that can do so ([`spec::FormatSpec::skips_lines`]).
+    pub skip_lines: bool,
     /// The part of the log to read, or `None` for all of it. For formats with splits.
     pub split: Option<Split>,
     /// Index of the first message, if known.
@@ -283,7 +311,8 @@ pub struct Split {
     /// Offset after the last byte.
     pub stop: u64,
     /// Dialect of a text log. The bytes before the split determine it. `None` is the comment
-    /// dialect.
+    /// dialect. A split of a plain log contains the lines that begin in it, which are a part of the
+    /// log's only message.
     pub dialect: Option<Dialect>,
 }
 
@@ -292,6 +321,12 @@ impl Split {
     #[must_use]
     pub fn text_dialect(&self) -> Dialect {
         self.dialect.unwrap_or(Dialect::Comment)
+    }
+
+    /// Whether the split contains lines of the only message of a plain log.
+    #[must_use]
+    pub fn has_lines(&self) -> bool {
+        self.dialect == Some(Dialect::Plain)
     }
 }
 

@@ -39,6 +39,9 @@ pub struct FormatSpec {
     pub sniff: Option<fn(&[u8], bool) -> Sniff>,
     /// Whether a decoder can continue after an error ([`super::Decoder::skip_message`]).
     pub resumable: bool,
+    /// Whether a decoder can skip lines and keep the rest of their message
+    /// ([`super::Opening::skip_lines`]).
+    pub skips_lines: bool,
     /// Whether an encoder accepts a message in parts.
     pub continuable: Continuable,
     /// Names and values of encoder options for logs of one message that are stored as values, not

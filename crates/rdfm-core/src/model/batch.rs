@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::namespaces::{NamespaceChange, Namespaces};
-use super::record::{Operation, Record};
+use super::record::{Operation, Record, ResultHead};
 use super::table::TermTable;
 use super::term::{Quad, TermId, TermKind};
 
@@ -70,6 +70,32 @@ pub type PatchBatch = LogBatch<Operation>;
 /// Consecutive rows of a result set. Each message is a row of cells. Blank node labels are valid
 /// throughout the log.
 pub type ResultBatch = LogBatch<TermId>;
+
+impl ResultBatch {
+    /// Returns the cells of one variable in some rows, as rows of that variable. `variable` and
+    /// `rows` are positions in the batch; others are ignored.
+    #[must_use]
+    pub fn cells(&self, variable: usize, rows: &[usize]) -> Self {
+        let width = self.head.variables.len();
+        let name = self.head.variables.get(variable).cloned();
+        let cell = |row: &usize| self.records.get(row * width + variable).copied();
+        let records: Vec<TermId> = match name {
+            Some(_) => rows.iter().filter_map(cell).collect(),
+            None => Vec::new(),
+        };
+        Self {
+            head: Arc::new(ResultHead {
+                variables: name.into_iter().collect(),
+                ..ResultHead::default()
+            }),
+            table: Arc::clone(&self.table),
+            message_ends: (1..=records.len() as u32).collect(),
+            byte_offsets: vec![NO_OFFSET; records.len()],
+            records,
+            ..Self::empty()
+        }
+    }
+}
 
 /// Consecutive messages of a log, each a list of records.
 #[derive(Clone, Debug)]
@@ -355,6 +381,15 @@ impl<R: Record> LogBatch<R> {
         self.continued
     }
 
+    /// Returns the batch with a first message that does not continue that of another batch.
+    #[must_use]
+    pub fn without_continuation(self) -> Self {
+        Self {
+            continued: false,
+            ..self
+        }
+    }
+
     /// Whether the last message continues in the next batch (only with `parts`).
     pub fn continues(&self) -> bool {
         self.continues
@@ -450,6 +485,15 @@ impl<R: Record> LogBatch<R> {
             record_offsets: Vec::new(),
             message_ends,
             ..self.clone()
+        }
+    }
+
+    /// Returns the batch without its first records, as the continuation of its first message.
+    #[must_use]
+    pub fn rest_after(&self, records: usize) -> Self {
+        Self {
+            continued: !self.is_empty(),
+            ..self.with_records(|index| index >= records)
         }
     }
 

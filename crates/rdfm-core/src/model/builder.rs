@@ -5,7 +5,10 @@
 //! - Cost: appending is a bounds check and a copy.
 //! - Law: limits apply to decoded bytes before they are stored.
 
+mod checkpoint;
 mod cut;
+
+pub use checkpoint::Checkpoint;
 
 use std::sync::Arc;
 
@@ -186,6 +189,11 @@ impl<R: Record> LogBuilder<R> {
         self.max_weight = MAX_UNUSED_BYTES;
         self.message_bytes = 0;
         self.serial = self.serial.wrapping_add(1).max(1);
+    }
+
+    /// Marks the first message as the continuation of a message in an earlier split.
+    pub fn continue_message(&mut self) {
+        self.continued = true;
     }
 
     /// Sets the header of the log. Call this before a batch is taken.

@@ -12,10 +12,12 @@
 
 pub mod flat;
 pub mod graphs;
+mod linked;
 pub mod slices;
 
 use rustc_hash::FxHashMap;
 
+use self::linked::{Description, LinkedGroup, Nanopub};
 use crate::model::batch::{InForceNamespaces, MessageBatch};
 use crate::model::builder::BatchBuilder;
 use crate::model::chars::{self, NAME};
@@ -36,6 +38,11 @@ pub enum GroupBy {
     Subject,
     /// Consecutive quads in the same graph.
     Graph,
+    /// A concise bounded description: consecutive quads about the subject of the first of them, or
+    /// about blank nodes that are objects in the group.
+    Cbd,
+    /// A nanopublication: consecutive quads in its head graph, or in graphs that the head names.
+    Nanopub,
     /// This number of quads.
     Count(u64),
     /// Quads until their terms have this many bytes of text.
@@ -88,6 +95,8 @@ pub struct Regrouper {
     first: u64,
     copied: Vec<TermCopy>,
     key: Option<SharedTerm>,
+    /// The open group, if its quads refer to each other.
+    linked: Option<Box<dyn LinkedGroup + Send>>,
     /// The previous quad and its message, if that quad is in the current batch.
     last: Option<(Quad, u64)>,
     /// Number of quads, and bytes of their terms, in the open message.
@@ -112,6 +121,11 @@ const SKOLEMIZE: Remedy = Remedy::stage("skolemize", "IRI", "replaces blank node
 enum CopyError {
     Limit(Reason),
     Divided(Vec<u8>),
+    /// The group whose first quad is in this message is not a nanopublication.
+    NotNanopub {
+        reason: Reason,
+        message: u64,
+    },
 }
 
 impl From<LimitExceeded> for CopyError {
@@ -135,8 +149,15 @@ impl Regrouper {
         let mut limits = options.limits.clone();
         limits.max_message_bytes = limits.max_message_bytes.min(3 << 30);
         limits.batch_bytes = limits.batch_bytes.min(512 << 20);
+        let max_bytes = limits.max_message_bytes;
+        let linked: Option<Box<dyn LinkedGroup + Send>> = match options.by {
+            GroupBy::Cbd => Some(Box::new(Description::new(max_bytes))),
+            GroupBy::Nanopub => Some(Box::new(Nanopub::new(max_bytes))),
+            _ => None,
+        };
         Ok(Self {
             options,
+            linked,
             builder: BatchBuilder::new(limits),
             input: None,
             next: (0, 0),
@@ -174,6 +195,9 @@ impl Regrouper {
             .resize(batch.table().terms().len(), TermCopy::default());
         self.next = (0, 0);
         self.entered = false;
+        if let Some(group) = &mut self.linked {
+            group.begin_batch();
+        }
         self.input = Some(batch);
     }
 
@@ -193,7 +217,12 @@ impl Regrouper {
             return Err(error.clone());
         }
         if let Some(input) = self.input.take() {
-            match self.read(&input) {
+            let read = if self.linked.is_some() {
+                self.read::<true>(&input)
+            } else {
+                self.read::<false>(&input)
+            };
+            match read {
                 Ok(true) => {
                     self.input = Some(input);
                     return Ok(Some(self.take_part()));
@@ -207,6 +236,9 @@ impl Regrouper {
             }
         }
         if self.ended && self.builder.is_open() {
+            if let Some(Err(stop)) = self.linked.as_mut().map(|group| group.finish()) {
+                return self.fail(stop);
+            }
             self.builder.end_message();
         }
         let mut new_ids = FxHashMap::default();
@@ -236,8 +268,13 @@ impl Regrouper {
     }
 
     fn fail(&mut self, stop: CopyError) -> Result<Option<MessageBatch>, EncodeError> {
+        let mut message_index = self.before + self.next.0 as u64;
         let (class, reason) = match stop {
             CopyError::Limit(reason) => (ErrorClass::Limit, reason),
+            CopyError::NotNanopub { reason, message } => {
+                message_index = message;
+                (ErrorClass::Unsupported, reason)
+            }
             CopyError::Divided(label) => (
                 ErrorClass::Unsupported,
                 Reason::from(format!(
@@ -252,7 +289,7 @@ impl Regrouper {
             format: "group-by",
             class,
             reason,
-            message_index: self.before + self.next.0 as u64,
+            message_index,
         });
         if self.builder.is_open() {
             self.builder.discard_message();
@@ -278,7 +315,8 @@ impl Regrouper {
     }
 
     /// Reads quads. Returns true if the output batch is full, false at the end of the input.
-    fn read(&mut self, input: &MessageBatch) -> Result<bool, CopyError> {
+    /// `LINKED` means that the quads of a group refer to each other.
+    fn read<const LINKED: bool>(&mut self, input: &MessageBatch) -> Result<bool, CopyError> {
         let by = self.options.by;
         while self.next.0 < input.len() {
             let index = self.next.0;
@@ -289,7 +327,13 @@ impl Regrouper {
                 self.enter(input, index)?;
             }
             while let Some(&quad) = quads.get(self.next.1) {
-                if self.builder.is_open() && self.is_end_before(input.table(), quad, message) {
+                let ends = self.builder.is_open()
+                    && if LINKED {
+                        self.is_linked_end_before(input.table(), quad, message)?
+                    } else {
+                        self.is_end_before(input.table(), quad, message)
+                    };
+                if ends {
                     self.end();
                     if self.builder.is_full() {
                         return Ok(true);
@@ -299,6 +343,9 @@ impl Regrouper {
                     self.builder.begin_message(input.byte_offset(index));
                 }
                 self.copy(input.table(), quad, message)?;
+                if LINKED && let Some(group) = &mut self.linked {
+                    group.add(input.table(), quad, message)?;
+                }
                 self.next.1 += 1;
                 if self.options.parts && self.builder.is_part_full() {
                     return Ok(true);
@@ -366,9 +413,11 @@ impl Regrouper {
     }
 
     /// Whether the open message ends before a quad.
+    #[expect(clippy::inline_always, reason = "measured: one call per quad")]
+    #[inline(always)]
     fn is_end_before(&mut self, table: &TermTable, quad: Quad, message: u64) -> bool {
         let part: fn(Quad) -> TermId = match self.options.by {
-            GroupBy::Message | GroupBy::All => return false,
+            GroupBy::Message | GroupBy::All | GroupBy::Cbd | GroupBy::Nanopub => return false,
             GroupBy::Count(limit) => return self.count >= limit,
             GroupBy::Bytes(limit) => return self.bytes >= limit,
             GroupBy::Subject => |quad| quad.subject,
@@ -387,6 +436,20 @@ impl Regrouper {
         are_distinct(key.message) || self.scratch != key.text
     }
 
+    /// Whether the open message ends before a quad, if the quads of a group refer to each other.
+    fn is_linked_end_before(
+        &mut self,
+        table: &TermTable,
+        quad: Quad,
+        message: u64,
+    ) -> Result<bool, CopyError> {
+        self.linked
+            .as_mut()
+            .map_or(Ok(false), |group| group.is_end_before(table, quad, message))
+    }
+
+    #[expect(clippy::inline_always, reason = "measured: one call per quad")]
+    #[inline(always)]
     fn copy(&mut self, table: &TermTable, quad: Quad, message: u64) -> Result<(), CopyError> {
         self.builder.charge(16)?;
         let mut bytes = 0;

@@ -293,6 +293,20 @@ term_methods!(Literal, Literal {
         })
     }
 
+    /// Return the value as a Python object, or the literal itself if none represents it exactly.
+    ///
+    /// Numbers, booleans, dates, times, durations, binary data and strings without a language have
+    /// Python values.
+    ///
+    /// Returns:
+    ///     A str, int, Decimal, float, bool, datetime, date, time, timedelta or bytes; otherwise
+    ///     the literal.
+    fn to_python<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        static CONVERT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let convert = CONVERT.import(slf.py(), "rdfm.literals", "python_value")?;
+        convert.call1((slf,))
+    }
+
     /// The language tag, or None.
     #[getter]
     fn language(&self, py: Python<'_>) -> Option<Py<PyString>> {

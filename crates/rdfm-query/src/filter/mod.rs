@@ -213,6 +213,9 @@ pub struct MessageFilter {
     /// IRIs of the names, expanded with the current namespaces.
     bound: Vec<Option<Vec<u8>>>,
     prefixes: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Whether [`Self::select_quads`] returned a part of the message that continues in the next
+    /// batch.
+    has_begun_message: bool,
 }
 
 impl MessageFilter {
@@ -238,6 +241,17 @@ impl MessageFilter {
     pub fn add_term(&mut self, position: Position, text: &str) -> Result<(), Reason> {
         let required = self.read(text)?;
         self.push(position, required);
+        Ok(())
+    }
+
+    /// Requires one of these terms, in N-Triples syntax.
+    ///
+    /// # Errors
+    /// If a text is not a valid term.
+    pub fn add_terms(&mut self, position: Position, texts: &[String]) -> Result<(), Reason> {
+        let terms: Result<Vec<FilterTerm>, Reason> =
+            texts.iter().map(|text| FilterTerm::new(text)).collect();
+        self.push(position, Test::OneOf(terms?));
         Ok(())
     }
 
@@ -382,6 +396,34 @@ impl MessageFilter {
     /// Returns whether each message matches.
     pub fn matching_messages(&mut self, batch: &MessageBatch) -> Vec<bool> {
         self.find(batch).0
+    }
+
+    /// Whether the quads of a message match independently of each other, so that a message may be
+    /// passed to [`Self::select_quads`] in parts.
+    pub fn tests_single_quads(&self) -> bool {
+        self.patterns.len() + usize::from(self.times.is_some()) <= 1
+    }
+
+    /// Returns the messages with only their matching quads or, if `inverted`, only their other
+    /// quads. Messages without such quads are omitted. A message in parts begins with its first
+    /// part that has such quads. Its last part is then returned even if it has none.
+    pub fn select_quads(&mut self, batch: &MessageBatch, inverted: bool) -> Vec<MessageBatch> {
+        let Some(last) = batch.len().checked_sub(1) else {
+            return Vec::new();
+        };
+        let matches = self.quads(batch);
+        let selected = batch.with_records(|index| matches[index] != inverted);
+        let has_begun = batch.continued() && self.has_begun_message;
+        let is_middle = last == 0 && has_begun && batch.continues();
+        let is_wanted = |message| {
+            !selected.range(message).is_empty() || message == 0 && has_begun && !is_middle
+        };
+        self.has_begun_message = batch.continues() && (is_middle || is_wanted(last));
+        let mut batches = selected.with_messages(is_wanted);
+        if !has_begun && batches.first().is_some_and(MessageBatch::continued) {
+            batches[0] = batches[0].clone().without_continuation();
+        }
+        batches
     }
 
     /// Returns whether each quad matches the first pattern and is in a message that matches the

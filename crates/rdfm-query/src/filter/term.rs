@@ -137,6 +137,8 @@ pub fn time_type(table: &TermTable, id: TermId) -> Option<&[u8]> {
 pub enum Test {
     /// The term equals this term.
     Is(Box<FilterTerm>),
+    /// The term equals one of these terms.
+    OneOf(Vec<FilterTerm>),
     /// The term is the IRI of the prefixed name with this number.
     Named(usize),
     /// The term is the default graph.
@@ -156,6 +158,7 @@ impl Test {
         let term = table.term(id);
         match self {
             Self::Is(wanted) => wanted.is(table, id),
+            Self::OneOf(wanted) => wanted.iter().any(|wanted| wanted.is(table, id)),
             Self::Named(number) => {
                 term.kind == TermKind::Iri
                     && names
@@ -174,7 +177,10 @@ impl Test {
 
     /// Whether the test is cheap enough to apply it to all terms of a batch in advance.
     pub const fn is_cheap(&self) -> bool {
-        matches!(self, Self::Is(_) | Self::Named(_) | Self::DefaultGraph)
+        matches!(
+            self,
+            Self::Is(_) | Self::OneOf(_) | Self::Named(_) | Self::DefaultGraph
+        )
     }
 
     /// Adds the terms that pass the test. If `deep` is true, also adds the triple terms that
@@ -187,21 +193,23 @@ impl Test {
         term_ids: &mut Vec<TermId>,
     ) {
         let terms = table.terms();
-        let (kind, length) = match self {
+        let shape = |wanted: &FilterTerm| {
+            let term = wanted.builder.table().term(wanted.id);
+            (term.kind, term.length)
+        };
+        let shapes = match self {
             Self::DefaultGraph => return term_ids.push(TermId::DEFAULT_GRAPH),
-            Self::Is(wanted) => {
-                let term = wanted.builder.table().term(wanted.id);
-                (term.kind, term.length)
-            }
+            Self::Is(wanted) => vec![shape(wanted)],
+            Self::OneOf(wanted) => wanted.iter().map(shape).collect(),
             Self::Named(number) => match names.get(*number).and_then(Option::as_deref) {
-                Some(iri) => (TermKind::Iri, iri.len() as u32),
+                Some(iri) => vec![(TermKind::Iri, iri.len() as u32)],
                 None => return,
             },
             _ => return,
         };
         for (number, term) in terms.iter().enumerate() {
             let id = TermId(number as u32);
-            let may_be = term.kind == kind && term.length == length;
+            let may_be = shapes.contains(&(term.kind, term.length));
             if (may_be && self.matches(table, id, names))
                 || (deep
                     && term.kind == TermKind::TripleTerm

@@ -927,6 +927,13 @@ impl<H: RowHandler> FrameReader<H> {
             self.join_buffered(input)?;
         }
         let open = self.rows.terms().builder.is_open();
+        if open && self.ends == Some(MessageEnd::Mark) && self.rows.columns().is_some() {
+            self.warnings.add(OPEN_END, || SuspiciousData {
+                byte_offset: Some(input.offset()),
+                frame: Some(self.frames.index.saturating_sub(1)),
+                text: OPEN_END_TEXT.into(),
+            });
+        }
         if self.ends == Some(MessageEnd::Mark) {
             self.end.get_or_insert(if open {
                 LogEnd::Content
@@ -978,6 +985,7 @@ impl<H: RowHandler> FrameReader<H> {
         let mut in_row = false;
         let error = loop {
             if wire.is_done() {
+                frame.at = frame.end;
                 let result = self.metadata.add_to(&mut rows.terms().builder);
                 match result.and_then(|()| rows.end_frame()) {
                     Ok(()) => return Ok(false),
@@ -1145,6 +1153,8 @@ impl<H: RowHandler> Reader for FrameReader<H> {
         } else {
             None
         };
+        let has_open_end = self.warnings.0.iter().any(|found| found.rule == OPEN_END);
+        let open_end = has_open_end.then(|| Reason::from(OPEN_END_TEXT));
         Observations {
             dropped_metadata: self.dropped_metadata,
             column_bytes: self.rows.column_bytes(),
@@ -1155,6 +1165,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
                 .into_iter()
                 .chain(flat)
                 .chain(self.rows.note().map(Reason::from))
+                .chain(open_end)
                 .collect(),
             joined,
             ..Observations::default()
@@ -1164,6 +1175,10 @@ impl<H: RowHandler> Reader for FrameReader<H> {
 
 /// Maximum frame size that the specifications recommend.
 const ADVISED_FRAME_BYTES: usize = 1_000_000;
+/// The rule for a log in the column layout whose last message has no length.
+const OPEN_END: &str = "open-end";
+const OPEN_END_TEXT: &str = "the log ends before the length of its last message, so the log may have been cut \
+                             between two frames";
 /// The option that reads each frame as a message.
 const FRAME_PER_MESSAGE: Remedy = Remedy::read(
     "frames",

@@ -299,6 +299,16 @@ impl LookupTable {
         self.memos.get(id as usize)
     }
 
+    /// Number of entries, if all ids up to the largest were set; otherwise 0.
+    pub fn count_without_gaps(&self) -> u32 {
+        let count = self.set_ids.len();
+        if count + 1 == self.entries.len() {
+            count as u32
+        } else {
+            0
+        }
+    }
+
     /// Returns an entry that was set, and its memo (for id 0 see [`LookupTable`]).
     #[inline]
     pub fn get(&self, id: u32) -> Checked<(&LookupEntry, &Memo)> {

@@ -1,27 +1,54 @@
 //! Detects Jelly from the first bytes of a log.
 
 use super::restart::begins_log;
-use crate::codec::sniff::Sniff;
-use crate::syntax::wire::length_at;
+use crate::codec::sniff::{HEAD_BYTES, Sniff};
+use crate::syntax::wire::{LENGTH, VARINT, Wire, length_at};
 
 /// Tag of three fields: the rows in a frame, the options in a row, and the name in the options.
 const FIRST: u8 = 0x0a;
 /// Tag of the columns in a frame.
 const COLUMNS: u8 = 0x12;
 
-/// Whether the first frame has a restart mark, or begins with a row of stream options. In the
-/// second case, the frame may lack a length prefix.
+/// Whether the first frame has a restart mark, or begins with a row of stream options or with
+/// columns. In the last two cases, the frame may lack a length prefix.
 pub fn sniff(head: &[u8], complete: bool) -> Sniff {
+    let begins = |frame: &[u8], length| {
+        has_options(frame, length)
+            || head.len() == HEAD_BYTES && has_long_columns(frame, length) == Some(true)
+    };
     let delimited = || {
         let (length, at) = length_at(head, 0)?;
-        head.get(at..).map(|frame| has_options(frame, length))
+        head.get(at..).map(|frame| begins(frame, length))
     };
     Sniff::from_match(
-        begins_log(head) == Some(true)
-            || has_options(head, usize::MAX)
-            || delimited() == Some(true),
+        begins_log(head) == Some(true) || begins(head, usize::MAX) || delimited() == Some(true),
         complete,
     )
+}
+
+/// Whether a frame of `length` bytes begins with columns that end after the head. All their fields
+/// in the head must be fields of columns, beginning with the number of rows.
+fn has_long_columns(frame: &[u8], length: usize) -> Option<bool> {
+    let (size, at) = match frame.first()? {
+        &COLUMNS => length_at(frame, 1)?,
+        _ => return Some(false),
+    };
+    let mut wire = Wire::new(frame.get(at..)?);
+    if at + size <= frame.len() || at + size >= length || wire.read_tag().ok()? != (1, VARINT) {
+        return Some(false);
+    }
+    wire.read_varint().ok()?;
+    let mut fields = 0;
+    while let Ok(tag) = wire.read_tag() {
+        if !matches!(tag, (2..=9 | 15, LENGTH)) {
+            return Some(false);
+        }
+        fields += 1;
+        if wire.read_bytes().is_err() {
+            break; // the field ends after the head
+        }
+    }
+    Some(fields > 0)
 }
 
 /// Whether a frame of `length` bytes begins with a row that contains only the options, or with
@@ -94,6 +121,29 @@ mod tests {
             sniff(&[0x12, 0x02, 0x08, 0x01, 0x12, 0x00], true),
             Sniff::No
         );
+    }
+
+    #[test]
+    fn long_columns_identify_jelly() {
+        let columns = [
+            &[0x08, 0x05, 0x12, 0x03, 0x12, 0x01, b'n', 0x32, 0xa0, 0x27][..],
+            &[0; 5024],
+        ]
+        .concat();
+        let frame = [&[0x12, 0xaa, 0x27][..], &columns, BARE].concat();
+        let delimited = [&[0xb5, 0x27][..], &frame].concat();
+        for log in [frame, delimited] {
+            let head = &log[..HEAD_BYTES];
+            assert_eq!(sniff(head, true), Sniff::Yes);
+            assert_eq!(sniff(&head[..100], false), Sniff::More);
+            let frame_at = if head[0] == COLUMNS { 0 } else { 2 };
+            for at in [3, 5, 10] {
+                let mut other = head.to_vec();
+                other[frame_at + at] = 0x0b;
+                assert_eq!(sniff(&other, true), Sniff::No, "{at}");
+            }
+        }
+        assert_eq!(sniff(&[0x12; HEAD_BYTES], true), Sniff::No);
     }
 
     #[test]

@@ -28,6 +28,7 @@ pub static JELLY: FormatSpec = FormatSpec {
     binary: true,
     sniff: Some(sniff),
     resumable: false,
+    skips_lines: false,
     continuable: Continuable::With(&[("frames", "flat"), ("flat", "true")]),
     value_options: &[("delimited", "false")],
     reads: &[BOUNDS, &[READ_FRAMES, READ_DELIMITED, JOINS, READ_MARKS]],

@@ -7,14 +7,15 @@
 //!
 //! In a [`Split`], the decoder reads each message that follows a delimiter whose line begins in the
 //! split. It stops at the delimiter after the last of these messages. No block of lines crosses the
-//! end of the split.
+//! end of the split. In a split of a plain log, it reads the lines that begin there, as a part of the
+//! only message; a delimiter is an error.
 
 use std::sync::Arc;
 
 use crate::codec::input::{Buffer, ReadError, Reader};
-use crate::codec::{Dialect, LogHeader, Observations};
+use crate::codec::{Dialect, LogHeader, Observations, SkippedLine};
 use crate::model::batch::MessageBatch;
-use crate::model::builder::BatchBuilder;
+use crate::model::builder::{BatchBuilder, Checkpoint};
 use crate::model::chars::BOM;
 use crate::model::error::ErrorClass;
 use crate::model::remedy::Reason;
@@ -26,6 +27,7 @@ use crate::syntax::ntriples::{StatementGrammar, StatementReader};
 use crate::syntax::text::dialect::{Delimiter, DelimiterEffect, Dialects, is_comment_delimiter};
 use crate::syntax::text::position::LinePosition;
 
+use super::bad_lines::BadLines;
 use super::options::LineReading;
 use super::skip::{KEPT, LineSkip};
 
@@ -47,12 +49,21 @@ pub struct LineReader {
     /// to the same line end.
     pub(super) after_cr: bool,
     /// Position of the line in which the open message began.
-    open: Option<LinePosition>,
+    pub(super) open: Option<LinePosition>,
+    pub(super) bad_lines: BadLines,
+    /// Start of the current line, if lines may be skipped.
+    line_start: Checkpoint,
+    /// Whether the line before this block was not valid UTF-8.
+    is_after_invalid: bool,
     pub(super) skip: Option<LineSkip>,
+    /// See [`Decoder::is_skip_cut`](crate::codec::Decoder::is_skip_cut).
+    pub(super) is_skip_cut: bool,
     /// The search for the first delimiter of the split, while it is running.
     pub(super) seek: Option<LineSkip>,
     /// End of the split.
     pub(super) stop: u64,
+    /// Whether the split contains lines of the only message.
+    pub(super) has_lines: bool,
     done: bool,
 }
 
@@ -64,6 +75,8 @@ enum BufferOutcome {
     Read,
     /// Lines were read, and a batch should be taken.
     Full,
+    /// Lines were read, and the skipped ones should be taken.
+    SkippedLines,
 }
 
 /// Number of unread bytes that are known to contain no line end.
@@ -148,9 +161,14 @@ impl LineReader {
             scanned: 0,
             after_cr: false,
             open: None,
+            bad_lines: BadLines::default(),
+            line_start: Checkpoint::default(),
+            is_after_invalid: false,
             skip: None,
+            is_skip_cut: false,
             seek: None,
             stop: options.split.map_or(u64::MAX, |split| split.stop),
+            has_lines: options.split.is_some_and(|split| split.has_lines()),
             done: false,
             options,
         }
@@ -165,6 +183,10 @@ impl LineReader {
     /// splits, and up to the end of the split at the start of the log.
     fn required_dialect(&self, offset: u64) -> Option<Dialect> {
         let split = self.options.split?;
+        if self.has_lines {
+            let requested = self.options.dialect_options.dialect;
+            return Some(requested.unwrap_or(Dialect::Comment));
+        }
         let fixed = split.start > 0 || offset >= split.stop;
         fixed.then(|| {
             self.options
@@ -194,8 +216,28 @@ impl LineReader {
         input.release();
     }
 
+    /// Begins the part of the message in a split of lines, which may be empty.
+    fn begin_lines(&mut self, input: &Buffer) {
+        if !self.builder.is_open() {
+            self.builder.begin_message(input.offset());
+        }
+    }
+
+    /// Ends a split of lines. Its part of the message continues in the next split.
+    fn end_lines(&mut self, input: &mut Buffer) -> MessageBatch {
+        self.begin_lines(input);
+        let part = self.builder.take_part();
+        self.builder.discard_message();
+        self.end_split(input);
+        part
+    }
+
     /// Reads complete lines up to `end`, until a batch is full.
-    fn run(&mut self, input: &mut Buffer, end: usize) -> Lexed<BufferOutcome> {
+    fn run<const SKIP_LINES: bool>(
+        &mut self,
+        input: &mut Buffer,
+        end: usize,
+    ) -> Lexed<BufferOutcome> {
         let fixed = self.required_dialect(input.offset());
         let inner = self.is_inner_split();
         let graphs = self.graphs;
@@ -207,6 +249,7 @@ impl LineReader {
             position: here,
             after_cr,
             open,
+            line_start,
             stop,
             done,
             ..
@@ -217,16 +260,15 @@ impl LineReader {
         let is_past_split = offset >= *stop;
         let position = |index: usize| offset + (index - base) as u64;
         check_dialect(fixed, dialects, base)?;
-        let mut lines = 0;
-        let mut index = base;
+        let (mut index, mut lines) = (base, 0);
         while index < end {
             let line = index;
             input.index = line;
             if (end - line) as u64 > max_line {
-                let length = memchr::memchr2(b'\n', b'\r', &text[line..]);
-                if length.unwrap_or(end - line) as u64 > max_line {
-                    return Err(Box::new(too_long_error(line, max_line)));
-                }
+                check_line_length(text, line, max_line)?;
+            }
+            if SKIP_LINES {
+                *line_start = builder.checkpoint();
             }
             index = skip_space(text, index);
             let (mut ends, mut last) = (false, false);
@@ -306,6 +348,7 @@ impl LineReader {
             && let Some(index) = input.index(start.offset())
         {
             self.builder.discard_message();
+            self.bad_lines.truncate(start.offset());
             input.index = index;
             self.position = start;
             self.after_cr = false;
@@ -316,6 +359,7 @@ impl LineReader {
     fn flush(&mut self, input: &mut Buffer) -> Option<MessageBatch> {
         if input.finished {
             self.open = None;
+            self.done = self.has_lines;
             self.dialects.end(self.builder.is_open());
             if self.builder.is_open() {
                 self.builder.end_message();
@@ -348,35 +392,62 @@ impl LineReader {
         from: usize,
         error: LexError,
     ) -> ReadError {
+        let mut decode_error = self.position_error(input, base, from, error);
+        let open = self.open.take();
+        let start = is_near_start(input, open.as_ref());
+        let is_cut = open.is_some_and(|open| input.index(open.offset()) != Some(start));
+        let skip = LineSkip::after_error(&input.bytes[start..input.index], is_cut);
+        self.position = base.clone();
+        self.position.advance(&input.bytes[from..input.index]);
+        // A split in another dialect cannot continue: it would miss delimiters. In a split of lines,
+        // the rest of the log belongs to the same message.
+        let resumable = !self.has_lines && !self.has_dialect_changed(input.offset());
+        self.skip = resumable.then_some(skip);
+        decode_error.resumable = self.skip.is_some();
+        decode_error
+    }
+
+    /// Adds the position to an error. `base` is the position of byte `from`.
+    pub(super) fn position_error(
+        &self,
+        input: &Buffer,
+        base: &LinePosition,
+        from: usize,
+        error: LexError,
+    ) -> ReadError {
         // An error at the end of the input may be due to truncation.
         let class = match error.class {
             ErrorClass::Malformed if error.index == input.bytes.len() => ErrorClass::Truncated,
             class => class,
         };
         let rest = input.bytes.get(from..).unwrap_or_default();
-        let mut decode_error =
+        let mut read_error =
             base.error(rest, error.index.saturating_sub(from), class, error.reason);
         if self.is_inner_split() {
-            decode_error.position.line_column = None;
+            read_error.position.line_column = None;
         }
-        let start = is_near_start(input, self.open.take().as_ref());
-        let skip = LineSkip::after_error(&input.bytes[start..input.index]);
-        self.position = base.clone();
-        self.position.advance(&input.bytes[from..input.index]);
-        // A split in another dialect cannot continue: it would miss delimiters.
-        self.skip = (!self.has_dialect_changed(input.offset())).then_some(skip);
-        decode_error.resumable = self.skip.is_some();
-        decode_error
+        read_error
+    }
+
+    /// Index of the open or next message, if known.
+    pub(super) fn index(&self) -> Option<u64> {
+        self.knows_indices().then(|| self.builder.message_index())
     }
 
     /// End of the complete lines that are valid UTF-8, and the error in the next line.
-    fn check_utf8(&self, input: &Buffer, end: usize) -> (usize, Option<Box<LexError>>) {
+    fn check_utf8(&mut self, input: &Buffer, end: usize) -> (usize, Option<Box<LexError>>) {
         let from = input.index;
         let text = input.bytes.get(from..end).unwrap_or_default();
-        if simdutf8::basic::from_utf8(text).is_ok() {
+        // The fast check always reads the entire block. After an invalid line, it would do so for
+        // every line.
+        if !self.is_after_invalid && simdutf8::basic::from_utf8(text).is_ok() {
             return (end, None);
         }
-        let bad = std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len);
+        let bad = std::str::from_utf8(text).map_err(|error| error.valid_up_to());
+        self.is_after_invalid = bad.is_err();
+        let Err(bad) = bad else {
+            return (end, None);
+        };
         let line = memchr::memrchr2(b'\n', b'\r', &text[..bad]).map_or(0, |before| before + 1);
         let rest = &text[line..];
         let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
@@ -403,13 +474,52 @@ impl LineReader {
             Err(_) => return Err(Box::new(too_long_error(input.index, max))),
         };
         let end = cut(input, end, self.stop);
-        let (end, error) = self.check_utf8(input, end);
-        let step = self.run(input, end)?;
-        match (step, error) {
-            (BufferOutcome::Read, Some(error)) => Err(error),
-            (step, _) => Ok(step),
+        let (end, mut invalid_line) = self.check_utf8(input, end);
+        loop {
+            let mut from = input.index;
+            let step = if self.options.skip_lines {
+                self.run::<true>(input, end)
+            } else {
+                self.run::<false>(input, end)
+            };
+            let error = match step {
+                Ok(BufferOutcome::Read) => match invalid_line.take() {
+                    // The position has advanced to this line.
+                    Some(error) => {
+                        from = input.index;
+                        error
+                    }
+                    None => return Ok(BufferOutcome::Read),
+                },
+                Ok(step) => return Ok(step),
+                Err(error) => error,
+            };
+            if !self.can_skip_line(input, &error) {
+                return Err(error);
+            }
+            if input.index < end {
+                self.builder.restore(&self.line_start);
+            }
+            self.skip_line(input, from, *error);
+            if self.bad_lines.is_full() {
+                return Ok(BufferOutcome::SkippedLines);
+            }
+            if input.index >= end {
+                return Ok(BufferOutcome::Read);
+            }
         }
     }
+}
+
+/// Checks the length of the line that begins at `line`.
+#[cold]
+fn check_line_length(text: &[u8], line: usize, max: u64) -> Lexed<()> {
+    let rest = &text[line..];
+    let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+    if length as u64 > max {
+        return Err(Box::new(too_long_error(line, max)));
+    }
+    Ok(())
 }
 
 /// Position after the line end, which is required here unless the text ends.
@@ -453,6 +563,17 @@ fn dialect_change_error(line: usize) -> LexError {
     }
 }
 
+#[cold]
+fn delimiter_error(index: usize) -> LexError {
+    LexError {
+        index,
+        class: ErrorClass::Unsupported,
+        reason: "the log has a delimiter after its head, so its lines cannot be read in splits; \
+                 read it in one piece"
+            .into(),
+    }
+}
+
 /// Whether a delimiter ends a message. Begins an empty message if none is open.
 fn end_message(
     dialects: &mut Dialects,
@@ -461,6 +582,9 @@ fn end_message(
     index: usize,
     position: u64,
 ) -> Lexed<bool> {
+    if dialects.are_delimiters_rejected() {
+        return Err(Box::new(delimiter_error(index)));
+    }
     match dialects.handle_delimiter(delimiter, builder.is_open()) {
         Ok(DelimiterEffect::Nothing) => Ok(false),
         Ok(DelimiterEffect::Ends) => {
@@ -486,6 +610,9 @@ fn read_directive(
     if matches!(byte_at(text, rest), b'#' | b'\n' | b'\r') || rest == text.len() {
         let ends = end_message(dialects, Delimiter::Directive, builder, index, position)?;
         return Ok((rest, ends));
+    }
+    if dialects.are_delimiters_rejected() {
+        return Err(Box::new(delimiter_error(index)));
     }
     let mut unchanged = dialects.clone();
     match unchanged.handle_delimiter(Delimiter::Directive, builder.is_open()) {
@@ -553,10 +680,18 @@ impl Reader for LineReader {
         );
         self.builder
             .start_at(options.first_message_index.unwrap_or_default());
+        if self.has_lines {
+            self.dialects.reject_delimiters();
+            if split.is_some() {
+                self.builder.continue_message();
+            }
+        }
         self.position = LinePosition::at(self.first_byte());
         self.scanned = 0;
         self.after_cr = false;
         self.open = None;
+        self.bad_lines = BadLines::default();
+        self.is_after_invalid = false;
         self.skip = None;
         self.seek = split.map(|_| LineSkip::skip_to_split());
         self.done = false;
@@ -566,7 +701,10 @@ impl Reader for LineReader {
         if !self.seek(input)? {
             return Ok(None);
         }
-        while !self.done {
+        if self.has_lines && self.is_inner_split() && !self.done {
+            self.begin_lines(input);
+        }
+        while !self.done && !self.bad_lines.is_full() {
             // The LF of a CRLF that is split between two pieces belongs to a line that was already
             // counted.
             if self.after_cr && input.index < input.bytes.len() {
@@ -576,6 +714,9 @@ impl Reader for LineReader {
                     self.position.advance_lines(1, 0);
                 }
             }
+            if self.has_lines && input.offset() >= self.stop {
+                return Ok(Some(self.end_lines(input)));
+            }
             let (base, from) = (self.position.clone(), input.index);
             let batch = match self.read_lines(input) {
                 Ok(BufferOutcome::Feed) => return Ok(self.flush(input)),
@@ -584,14 +725,19 @@ impl Reader for LineReader {
                     self.end_split(input);
                     None
                 }
-                Ok(BufferOutcome::Full) => self.take_full(input),
+                Ok(BufferOutcome::SkippedLines) if !self.builder.has_messages() => None,
+                Ok(BufferOutcome::Full | BufferOutcome::SkippedLines) => self.take_full(input),
                 Err(error) => return Err(self.fail(input, &base, from, *error)),
             };
             if batch.is_some() {
                 return Ok(batch);
             }
         }
-        Ok(self.builder.take())
+        Ok(if self.done { self.builder.take() } else { None })
+    }
+
+    fn take_skipped_lines(&mut self) -> Vec<SkippedLine> {
+        self.bad_lines.take()
     }
 
     /// A part of `MESSAGE` at the end of the log can only be a truncated delimiter.
@@ -604,6 +750,10 @@ impl Reader for LineReader {
 
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
         self.continue_skip(input)
+    }
+
+    fn is_skip_cut(&self) -> bool {
+        self.is_skip_cut
     }
 
     fn first_byte(&self) -> u64 {
@@ -621,7 +771,7 @@ impl Reader for LineReader {
     }
 
     fn knows_indices(&self) -> bool {
-        !self.is_inner_split() || self.options.first_message_index.is_some()
+        !self.is_inner_split() || self.has_lines || self.options.first_message_index.is_some()
     }
 
     fn is_done(&self) -> bool {

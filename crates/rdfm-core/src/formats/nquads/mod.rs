@@ -20,6 +20,7 @@
 //! - language subtags longer than eight characters;
 //! - the datatypes rdf:langString and rdf:dirLangString without a language tag.
 
+mod bad_lines;
 pub mod count;
 mod decode;
 pub mod encode;

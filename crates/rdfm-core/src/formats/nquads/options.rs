@@ -31,6 +31,8 @@ pub(super) struct LineReading {
     pub generalized: bool,
     /// Options for the dialect.
     pub dialect_options: DialectOptions,
+    /// Whether a line that is not a statement is skipped, and the rest of its message kept.
+    pub skip_lines: bool,
     pub split: Option<Split>,
     pub first_message_index: Option<u64>,
 }
@@ -43,6 +45,7 @@ impl LineReading {
             lenient: values.is_on(&LENIENT),
             generalized: values.is_on(&GENERALIZED),
             dialect_options: DialectOptions::from_values(values),
+            skip_lines: opening.skip_lines,
             split: opening.split,
             first_message_index: opening.first_message_index,
         }

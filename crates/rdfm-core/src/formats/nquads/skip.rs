@@ -25,6 +25,8 @@ pub(super) struct LineSkip {
     bytes: Vec<u8>,
     /// Maximum number of bytes to keep.
     max_bytes: usize,
+    /// Whether bytes were not kept.
+    is_cut: bool,
     /// Whether the rest of the current line is ignored, because it is too long or belongs to the
     /// previous split.
     inside: bool,
@@ -54,29 +56,33 @@ pub(super) enum LineEffect {
 }
 
 impl LineSkip {
-    /// Creates a skip after an error. `before` is the text before the line with the error.
-    pub fn after_error(before: &[u8]) -> Self {
+    /// Creates a skip after an error. `before` is the text before the line with the error, and
+    /// `is_cut` is true if the message began before that text.
+    pub fn after_error(before: &[u8], is_cut: bool) -> Self {
         let mut skip = Self {
             bytes: Vec::new(),
             max_bytes: KEPT,
+            is_cut,
             inside: false,
         };
         skip.add(before);
         skip
     }
 
-    /// Creates a skip to the first delimiter of a split. The bytes up to the first line end
-    /// belong to the previous split.
+    /// Creates a skip to the first delimiter of a split, or to the first line of a split of lines.
+    /// The bytes up to the first line end belong to the previous split.
     pub fn skip_to_split() -> Self {
         Self {
             bytes: Vec::new(),
             max_bytes: 0,
+            is_cut: false,
             inside: true,
         }
     }
 
     fn add(&mut self, bytes: &[u8]) {
         let room = self.max_bytes.saturating_sub(self.bytes.len());
+        self.is_cut |= bytes.len() > room;
         self.bytes
             .extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
@@ -100,6 +106,7 @@ impl LineReader {
             SkipOutcome::Delimiter(line) if line >= self.stop => self.end_split(input),
             SkipOutcome::Delimiter(_) | SkipOutcome::End => {}
         }
+        self.is_skip_cut = skip.is_cut;
         Ok(Some(skip.bytes))
     }
 
@@ -171,7 +178,8 @@ impl LineReader {
             }
             self.position.advance(line);
             input.index += length;
-            if matches!(effect, LineEffect::Ends { .. }) {
+            let is_at_lines = self.has_lines && !skip.inside;
+            if is_at_lines || matches!(effect, LineEffect::Ends { .. }) {
                 // The LF after this line's CR may follow.
                 self.after_cr = after_cr;
                 return SkipOutcome::Delimiter(offset);

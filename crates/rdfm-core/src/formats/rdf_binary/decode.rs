@@ -316,7 +316,7 @@ impl RdfBinaryReader {
                 self.consume(input, consumed);
                 Ok(BinaryItem::Skipped)
             }
-            Ok(Some(length)) if consumed as u64 + length.min(left) > left => Err((
+            Ok(Some(length)) if length > left.saturating_sub(consumed as u64) => Err((
                 ErrorClass::Malformed,
                 format!("a row of {length} bytes extends beyond the end of its message").into(),
             )),

@@ -32,6 +32,7 @@ pub static RDFXML: FormatSpec = FormatSpec {
     binary: false,
     sniff: Some(sniff),
     resumable: false,
+    skips_lines: false,
     continuable: Continuable::Never,
     value_options: &[],
     reads: &[BOUNDS, &[LENIENT, BASE]],

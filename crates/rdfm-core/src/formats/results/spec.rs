@@ -27,6 +27,7 @@ pub static THRIFT: FormatSpec = FormatSpec {
     binary: true,
     sniff: None,
     resumable: false,
+    skips_lines: false,
     continuable: Continuable::Never,
     value_options: &[],
     reads: &[BOUNDS],

@@ -353,6 +353,16 @@ pub(super) fn is_in_name(byte: u8) -> bool {
     is(byte, NAME) || matches!(byte, b'.' | b':' | b'%' | b'\\' | 0x80..)
 }
 
+/// Index after the dots at the end of a name or label. They would be part of it if another name
+/// character followed, so they count towards the length of the token.
+#[inline]
+pub(super) fn lookahead_end(text: &[u8], mut end: usize) -> usize {
+    while text.get(end) == Some(&b'.') {
+        end += 1;
+    }
+    end
+}
+
 /// End of the run of ASCII [`NAME`] bytes at `index`.
 #[inline]
 fn skip_name(text: &[u8], mut index: usize) -> usize {

@@ -705,7 +705,7 @@ impl TurtleMachine {
             let from = self.resume(start).0;
             match lexer::word(text, start, from, self.is_at_end())? {
                 Word::Name(name) => {
-                    self.check_length(start, name.end)?;
+                    self.check_length(start, lexer::lookahead_end(text, name.end))?;
                     let id = self.terms.name(&mut self.builder, text, start, name)?;
                     return Ok((id, name.end));
                 }
@@ -729,7 +729,7 @@ impl TurtleMachine {
                 }
                 Word::Bare(end) => return self.bad_word(text, start, end, expected),
                 Word::Name(name) => {
-                    self.check_length(start, name.end)?;
+                    self.check_length(start, lexer::lookahead_end(text, name.end))?;
                     let id = self.terms.name(&mut self.builder, text, start, name)?;
                     return Ok((id, name.end));
                 }
@@ -762,7 +762,7 @@ impl TurtleMachine {
             b'_' if allowed & BNODES != 0 => {
                 let from = self.resume(start).0;
                 let end = lexer::label_end(text, start, from, self.is_at_end())?;
-                self.check_length(start, end)?;
+                self.check_length(start, lexer::lookahead_end(text, end))?;
                 let id = self
                     .terms
                     .add_blank_node(&mut self.builder, &text[start + 2..end])
@@ -796,7 +796,7 @@ impl TurtleMachine {
                 let from = self.resume(start).0;
                 match lexer::word(text, start, from, self.is_at_end())? {
                     Word::Name(name) => {
-                        self.check_length(start, name.end)?;
+                        self.check_length(start, lexer::lookahead_end(text, name.end))?;
                         let id = self.terms.name(&mut self.builder, text, start, name)?;
                         self.pass_node(id, name.end)
                     }
@@ -1033,7 +1033,7 @@ impl TurtleMachine {
                 let from = self.resume(start).0;
                 match lexer::word(text, start, from, self.is_at_end())? {
                     Word::Name(name) => {
-                        self.check_length(start, name.end)?;
+                        self.check_length(start, lexer::lookahead_end(text, name.end))?;
                         let id = self.terms.name(&mut self.builder, text, start, name)?;
                         self.pass_node(id, name.end)
                     }

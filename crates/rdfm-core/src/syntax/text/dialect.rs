@@ -96,6 +96,7 @@ pub struct Dialects {
     look_alikes: LookAlikes,
     /// Whether the log ends with content, a delimiter or neither. Set when its end is reached.
     end: Option<LogEnd>,
+    rejects_delimiters: bool,
 }
 
 impl Dialects {
@@ -110,6 +111,7 @@ impl Dialects {
             header: LogHeader::none(),
             look_alikes: LookAlikes::default(),
             end: None,
+            rejects_delimiters: false,
         };
         if let Some(label) = &options.announced {
             dialects.rebuild_header(Some(label));
@@ -205,6 +207,16 @@ impl Dialects {
             .with(Remedy::lenient("accepts it"))
             .with(Remedy::read("announced", "1.2-messages", "announces them"))),
         }
+    }
+
+    /// Makes delimiters errors, because the log was found to have none.
+    pub fn reject_delimiters(&mut self) {
+        self.rejects_delimiters = true;
+    }
+
+    /// Whether delimiters are errors.
+    pub fn are_delimiters_rejected(&self) -> bool {
+        self.rejects_delimiters && self.in_force() != Dialect::Plain
     }
 
     /// Whether comments delimit messages.

@@ -9,14 +9,14 @@
 use std::ops::Range;
 
 use super::column::{Column, ColumnRules, GRAPHS, OBJECTS, PREDICATES, SUBJECTS, Version};
-use super::cursor::CellCursor;
+use super::cursor::{CHUNK, CellCursor};
 use super::entries::{Tables, set_entries};
 use super::fields::{Fault, FieldValue, Fields, List, Locate as _, Located, Numbers, fault};
 use super::triples::{IriState, iri};
 use crate::formats::jelly::term_reader::TermReader;
 use crate::model::error::quote;
 use crate::model::term::{Quad, TermId};
-use crate::syntax::wire::{Checked, LENGTH, WireError, check_utf8, put_bytes, put_varint};
+use crate::syntax::wire::{LENGTH, WireError, check_utf8, put_bytes, put_varint};
 
 /// Largest number of rows that the layout of a column can express.
 pub(in crate::formats::jelly) const MAX_ROWS: u32 = (1 << 27) - 1;
@@ -69,6 +69,10 @@ struct Namespace {
     iri: Vec<u8>,
 }
 
+/// The cells of rows that are being added: subjects, predicates, objects and graphs. Without a
+/// column of graphs, all graphs are the default graph.
+struct Chunk([[TermId; CHUNK]; 4]);
+
 /// A batch that is being expanded.
 pub(super) struct ColumnBatch {
     /// The bytes, if they differ from those in the frame, because protobuf merges fields.
@@ -78,6 +82,7 @@ pub(super) struct ColumnBatch {
     row: u64,
     cursors: [CellCursor; 3],
     graphs: Option<CellCursor>,
+    chunk: Chunk,
     lengths: Numbers,
     /// Rows that are left of a message, and whether it ends after them.
     segment: Option<(u32, bool)>,
@@ -142,17 +147,24 @@ impl ColumnBatch {
             if !terms.builder.is_open() {
                 terms.builder.begin_message(offset);
             }
-            for done in 1..=rows {
-                let added = statement(&mut self.cursors, &mut self.graphs, bytes, terms)
-                    .and_then(|quad| Ok(terms.builder.add_quad(quad)?));
-                if let Err(error) = added {
-                    let row = self.row;
+            let mut left = rows;
+            while left > 0 {
+                let count = left.min(CHUNK as u32);
+                let added = self.chunk.expand(
+                    (&mut self.cursors, &mut self.graphs),
+                    bytes,
+                    count as usize,
+                    terms,
+                );
+                if let Err((done, error)) = added {
+                    let row = self.row + done as u64;
                     return Err(Fault { start, row, error });
                 }
-                self.left -= 1;
-                self.row += 1;
+                left -= count;
+                self.left -= count;
+                self.row += u64::from(count);
                 if parts && terms.builder.is_part_full() {
-                    self.segment = Some((rows - done, ends));
+                    self.segment = Some((left, ends));
                     return Ok(true);
                 }
             }
@@ -166,23 +178,34 @@ impl ColumnBatch {
     }
 }
 
-/// Decodes the next row.
-#[inline]
-fn statement(
-    [subjects, predicates, objects]: &mut [CellCursor; 3],
-    graphs: &mut Option<CellCursor>,
-    bytes: &[u8],
-    terms: &mut TermReader<Quad>,
-) -> Checked<Quad> {
-    Ok(Quad {
-        subject: subjects.next(bytes, terms)?,
-        predicate: predicates.next(bytes, terms)?,
-        object: objects.next(bytes, terms)?,
-        graph: match graphs {
-            Some(graphs) => graphs.next(bytes, terms)?,
-            None => TermId::DEFAULT_GRAPH,
-        },
-    })
+impl Chunk {
+    /// Adds the next `count` rows. On an error, returns the number of rows that were added.
+    #[inline]
+    fn expand(
+        &mut self,
+        (cursors, graphs): (&mut [CellCursor; 3], &mut Option<CellCursor>),
+        bytes: &[u8],
+        count: usize,
+        terms: &mut TermReader<Quad>,
+    ) -> Result<(), (usize, WireError)> {
+        let chunk = &mut self.0;
+        for (cells, cursor) in chunk.iter_mut().zip(cursors.iter_mut().chain(graphs)) {
+            let filled = cursor.fill(bytes, &mut cells[..count], terms);
+            filled.map_err(|error| (0, error))?;
+        }
+        let [subjects, predicates, objects, graphs] = chunk;
+        for row in 0..count.min(CHUNK) {
+            let quad = Quad {
+                subject: subjects[row],
+                predicate: predicates[row],
+                object: objects[row],
+                graph: graphs[row],
+            };
+            let added = terms.builder.add_quad(quad);
+            added.map_err(|error| (row, error.into()))?;
+        }
+        Ok(())
+    }
 }
 
 impl BatchParts {
@@ -261,6 +284,7 @@ impl BatchParts {
             } else {
                 None
             },
+            chunk: Chunk([[TermId::DEFAULT_GRAPH; CHUNK]; 4]),
             lengths: Numbers::new(LENGTHS, &self.lengths),
             segment: None,
             messages: ends,

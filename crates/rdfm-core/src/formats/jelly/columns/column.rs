@@ -303,6 +303,9 @@ impl Column {
             );
             return Err(fault(self.prefixes.range.start, reason));
         }
+        if self.are_iris_set(bytes, terms) {
+            return Ok(());
+        }
         let mut state = IriState::default();
         let mut names = Numbers::new(NAMES, &self.names);
         for nth in 0..count {
@@ -326,6 +329,27 @@ impl Column {
             }
         }
         Ok(())
+    }
+
+    /// Whether all ids of names and prefixes belong to entries that were set, if the tables have no
+    /// gaps. If false, each id must be checked.
+    fn are_iris_set<R: Record>(&self, bytes: &[u8], terms: &TermReader<R>) -> bool {
+        let (mut name, mut max_name) = (0u32, 0);
+        let mut names = Numbers::new(NAMES, &self.names);
+        let valid = names.for_each(bytes, |number| {
+            name = if number == 0 {
+                name.saturating_add(1)
+            } else {
+                number
+            };
+            max_name = max_name.max(name);
+        });
+        let mut max_prefix = 0;
+        let mut prefixes = Numbers::new(PREFIXES, &self.prefixes);
+        let valid = valid && prefixes.for_each(bytes, |number| max_prefix = max_prefix.max(number));
+        valid
+            && max_name <= terms.names.count_without_gaps()
+            && max_prefix <= terms.prefixes.count_without_gaps()
     }
 
     fn check_strings(
@@ -395,12 +419,16 @@ impl Column {
             return Err(fault(kinds.range.start, reason));
         }
         let mut numbers = Numbers::new(LITERALS, kinds);
+        let mut checked_kinds = 1u64; // a bit set of small kinds
         for nth in 0..kinds.count.min(count) {
             let start = numbers.position();
             let checked = numbers.next(bytes).and_then(|kind| {
                 let kind = kind.unwrap_or_default();
-                if kind == 0 {
-                    return Ok(());
+                if kind < u64::BITS {
+                    if checked_kinds >> kind & 1 == 1 {
+                        return Ok(());
+                    }
+                    checked_kinds |= 1 << kind;
                 }
                 if kind % 2 == 1 {
                     return check_datatype(kind / 2 + 1, terms);

@@ -1,8 +1,9 @@
 //! Expands the cells of a column.
 //!
 //! - In: a checked column, and the bytes of its frame.
-//! - Out: the term of each cell, one after the other ([`CellCursor::next`]).
-//! - Cost: a branch and a comparison per repeated cell. A value is decoded once per batch.
+//! - Out: the term of each cell, one after the other ([`CellCursor::next`]), or of many cells
+//!   ([`CellCursor::fill`]).
+//! - Cost: a store per repeated cell. A value is decoded once per batch.
 //! - Law: positions, not bytes or terms, are kept between batches. The term of a run is added again
 //!   to each batch in which the run continues.
 
@@ -18,6 +19,9 @@ use crate::model::record::Record;
 use crate::model::term::{TermId, TermKind};
 use crate::syntax::text::scan::{self, Excerpt};
 use crate::syntax::wire::{Checked, WireError, invalid_utf8_error};
+
+/// Maximum number of cells that [`CellCursor::fill`] expands.
+pub(super) const CHUNK: usize = 64;
 
 /// A value, by its position or its ids.
 #[derive(Clone, Debug, Default)]
@@ -85,6 +89,8 @@ pub(in crate::formats::jelly) struct CellCursor {
     /// The batch of `term`.
     batch: u32,
     term: TermId,
+    /// Space for the ids of IRIs: prefixes and names.
+    ids: [[u32; CHUNK]; 2],
 }
 
 impl CellCursor {
@@ -117,8 +123,110 @@ impl CellCursor {
             current: Current::None,
             batch: 0,
             term: TermId::DEFAULT_GRAPH,
+            ids: [[0; CHUNK]; 2],
             column,
         })
+    }
+
+    /// Writes the terms of the next cells to `out`, at most [`CHUNK`] of them.
+    #[inline]
+    pub fn fill<R: Record>(
+        &mut self,
+        bytes: &[u8],
+        out: &mut [TermId],
+        terms: &mut TermReader<R>,
+    ) -> Checked<()> {
+        let mut at = 0;
+        while at < out.len() {
+            let left = out.len() - at;
+            if self.repeat > 0 {
+                if self.batch != terms.builder.serial() {
+                    self.add_term(bytes, terms)?;
+                }
+                let cells = usize::try_from(self.repeat).map_or(left, |repeat| repeat.min(left));
+                out[at..at + cells].fill(self.term);
+                self.repeat -= cells as u64;
+                at += cells;
+            } else if self.once > 1 {
+                let (kind, cells) = self.run_of_kind(bytes, self.once.min(left));
+                let out = &mut out[at..at + cells];
+                match kind {
+                    column::IRI if cells > 1 => self.next_iris(bytes, out, terms)?,
+                    column::LITERAL if cells > 1 => self.next_literals(bytes, out, terms)?,
+                    _ => {
+                        for term in out {
+                            *term = self.next_value::<R, false>(bytes, terms)?;
+                        }
+                    }
+                }
+                self.once -= cells;
+                at += cells;
+            } else {
+                out[at] = self.next(bytes, terms)?;
+                at += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the kind of the next value, and the number of values of that kind, at most `max`.
+    #[inline]
+    fn run_of_kind(&self, bytes: &[u8], max: usize) -> (u8, usize) {
+        if self.column.kinds.is_empty() {
+            return (self.kind, max);
+        }
+        let kind = self.kind_of(bytes, self.value);
+        let next = self.value + 1..self.value + max;
+        let same = next.take_while(|value| self.kind_of(bytes, *value) == kind);
+        (kind, 1 + same.count())
+    }
+
+    /// The kind of a value in a column with several kinds.
+    #[inline]
+    fn kind_of(&self, bytes: &[u8], value: usize) -> u8 {
+        bytes[self.column.kinds.start + value / 4] >> (2 * (value % 4)) & 3
+    }
+
+    /// Reads literals that occur once each.
+    #[inline]
+    fn next_literals<R: Record>(
+        &mut self,
+        bytes: &[u8],
+        out: &mut [TermId],
+        terms: &mut TermReader<R>,
+    ) -> Checked<()> {
+        for term in &mut *out {
+            let lexical = self.lexical.next(bytes)?.unwrap_or_default();
+            let kind = self.literals.next(bytes)?;
+            *term = self.literal(lexical, kind, bytes, terms)?;
+        }
+        self.value += out.len();
+        Ok(())
+    }
+
+    /// Reads IRIs that occur once each.
+    #[inline]
+    fn next_iris<R: Record>(
+        &mut self,
+        bytes: &[u8],
+        out: &mut [TermId],
+        terms: &mut TermReader<R>,
+    ) -> Checked<()> {
+        let [prefixes, names] = &mut self.ids;
+        let (prefixes, names) = (&mut prefixes[..out.len()], &mut names[..out.len()]);
+        self.names.fill(bytes, names)?;
+        match &mut self.prefixes {
+            Each::One(prefix) => prefixes.fill(*prefix),
+            Each::Each(numbers) => numbers.fill(bytes, prefixes)?,
+        }
+        let mut ids = self.iris;
+        for ((term, prefix), name) in out.iter_mut().zip(prefixes).zip(names) {
+            ids.infer(*prefix, *name);
+            *term = terms.iri_of(ids.prefix, ids.name)?;
+        }
+        self.iris = ids;
+        self.value += out.len();
+        Ok(())
     }
 
     /// Returns the term of the next cell, or the default graph if the cell is unbound.
@@ -133,7 +241,7 @@ impl CellCursor {
         }
         if self.once > 0 {
             self.once -= 1;
-            return self.next_value(bytes, terms);
+            return self.next_value::<R, false>(bytes, terms);
         }
         self.next_run(bytes, terms)
     }
@@ -147,11 +255,11 @@ impl CellCursor {
         match self.layout.next(bytes)? {
             Some(Run::Once(values)) => {
                 self.once = values - 1;
-                self.next_value(bytes, terms)
+                self.next_value::<R, false>(bytes, terms)
             }
             Some(Run::Repeat(cells)) => {
                 self.repeat = cells - 1;
-                self.next_value(bytes, terms)
+                self.next_value::<R, true>(bytes, terms)
             }
             Some(Run::Unbound(cells)) => {
                 self.unbound = cells - 1;
@@ -162,47 +270,49 @@ impl CellCursor {
         }
     }
 
+    /// Reads the next value. If it is repeated, it is kept for later batches.
     #[inline]
-    fn next_value<R: Record>(
+    fn next_value<R: Record, const REPEATED: bool>(
         &mut self,
         bytes: &[u8],
         terms: &mut TermReader<R>,
     ) -> Checked<TermId> {
         let kind = match self.column.kinds.len() {
             0 => self.kind,
-            _ => bytes[self.column.kinds.start + self.value / 4] >> (2 * (self.value % 4)) & 3,
+            _ => self.kind_of(bytes, self.value),
         };
         self.value += 1;
-        self.batch = terms.builder.serial();
-        self.current = match kind {
+        let (term, current) = match kind {
             column::IRI => {
                 let name = self.names.next(bytes)?.unwrap_or_default();
                 let prefix = self.prefixes.next(bytes)?;
                 self.iris.infer(prefix, name);
-                self.term = terms.iri_of(self.iris.prefix, self.iris.name)?;
-                self.current = Current::Iri(self.iris);
-                return Ok(self.term);
+                let term = terms.iri_of(self.iris.prefix, self.iris.name)?;
+                (term, Current::Iri(self.iris))
             }
             column::LITERAL => {
                 let lexical = self.lexical.next(bytes)?.unwrap_or_default();
                 let kind = self.literals.next(bytes)?;
-                self.term = self.literal(lexical.clone(), kind, bytes, terms)?;
-                self.current = Current::Literal(lexical, kind);
-                return Ok(self.term);
+                let term = self.literal(lexical.clone(), kind, bytes, terms)?;
+                (term, Current::Literal(lexical, kind))
             }
             column::BNODE => {
                 let label = self.bnodes.next(bytes)?.unwrap_or_default();
-                self.term = bnode(bytes, label.clone(), terms)?;
-                self.current = Current::BlankNode(label);
-                return Ok(self.term);
+                let term = bnode(bytes, label.clone(), terms)?;
+                (term, Current::BlankNode(label))
             }
             _ => {
                 let triple = self.triples.next(bytes)?.unwrap_or_default();
-                Current::Triple(triple, self.nested)
+                self.current = Current::Triple(triple, self.nested);
+                self.add_term(bytes, terms)?;
+                return Ok(self.term);
             }
         };
-        self.add_term(bytes, terms)?;
-        Ok(self.term)
+        if REPEATED {
+            (self.term, self.current) = (term, current);
+            self.batch = terms.builder.serial();
+        }
+        Ok(term)
     }
 
     /// Adds the term of the current value to the batch.

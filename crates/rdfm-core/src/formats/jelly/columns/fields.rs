@@ -270,6 +270,47 @@ impl Numbers {
         self.long(bytes)
     }
 
+    /// Reads as many numbers as `out` has elements. Numbers after the end of the list are 0.
+    #[inline]
+    pub fn fill(&mut self, bytes: &[u8], out: &mut [u32]) -> Checked<()> {
+        let mut at = 0;
+        loop {
+            let piece = bytes.get(self.piece.clone()).unwrap_or_default();
+            let mut count = 0;
+            for (byte, number) in piece.iter().zip(&mut out[at..]) {
+                if *byte >= 0x80 {
+                    break;
+                }
+                *number = u32::from(*byte);
+                count += 1;
+            }
+            self.piece.start += count;
+            at += count;
+            if at == out.len() {
+                return Ok(());
+            }
+            out[at] = self.long(bytes)?.unwrap_or_default();
+            at += 1;
+        }
+    }
+
+    /// Passes the remaining numbers to a function. Returns false if one is malformed.
+    #[inline]
+    pub fn for_each(&mut self, bytes: &[u8], mut function: impl FnMut(u32)) -> bool {
+        loop {
+            let piece = bytes.get(self.piece.clone()).unwrap_or_default();
+            let short = piece.iter().position(|byte| *byte >= 0x80);
+            let short = &piece[..short.unwrap_or(piece.len())];
+            short.iter().for_each(|byte| function(u32::from(*byte)));
+            self.piece.start += short.len();
+            match self.long(bytes) {
+                Ok(Some(number)) => function(number),
+                Ok(None) => return true,
+                Err(_) => return false,
+            }
+        }
+    }
+
     /// Index of the next number, for errors.
     pub fn position(&self) -> usize {
         if self.piece.is_empty() {

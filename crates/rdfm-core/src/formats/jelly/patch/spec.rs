@@ -29,6 +29,7 @@ pub static JELLY_PATCH: FormatSpec = FormatSpec {
     binary: true,
     sniff: None,
     resumable: false,
+    skips_lines: false,
     continuable: Continuable::Always,
     value_options: &[("delimited", "false")],
     reads: &[BOUNDS, &[LENIENT, READ_FRAMES, READ_DELIMITED, JOINS]],

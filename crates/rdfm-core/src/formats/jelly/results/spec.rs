@@ -30,6 +30,7 @@ pub static RESULTS_JELLY: FormatSpec = FormatSpec {
     binary: true,
     sniff: Some(sniff),
     resumable: false,
+    skips_lines: false,
     continuable: Continuable::Never,
     value_options: &[],
     reads: &[BOUNDS],
