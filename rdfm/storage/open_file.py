@@ -6,8 +6,6 @@ Law: fsspec is not imported. A remote file is created completely or not at all.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from typing import Any, BinaryIO, TypeGuard, cast
 
 from rdfm.errors import OptionError
@@ -55,6 +53,8 @@ class RemoteFile:
 
     def __init__(self, target: OpenFile) -> None:
         """Create the temporary file."""
+        import tempfile  # costly to import
+
         self._target = target
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
 
@@ -68,6 +68,8 @@ class RemoteFile:
         Raises:
             OSError: If it cannot be written.
         """
+        import shutil  # costly to import
+
         self._file.seek(0)
         with self._target.open() as remote:
             shutil.copyfileobj(self._file, cast("BinaryIO", remote), _COPIED_BYTES)

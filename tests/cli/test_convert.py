@@ -594,7 +594,10 @@ def test_remedies_in_a_report_name_command_line_options(rdfm):
         ("jelly.nq o.trig", "the content looks like Jelly; --from jelly reads it"),
         ("nq.jelly o.trig", "the content looks like N-Quads; --from nq reads it"),
         ("a.nq o.nq --sample 120%", "--sample must be at most 100%, not 120%"),
-        ("a.nq o.nq --group-by subjects", "--group-by must be message, subject, graph, count=N"),
+        (
+            "a.nq o.nq --group-by subjects",
+            "--group-by must be message, subject, graph, cbd, nanopub, count=N",
+        ),
         (
             "a.nq o.nq --from-dialect foo",
             "--dialect must be one of 'comment', 'directive', 'plain'",
