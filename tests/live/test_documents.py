@@ -118,7 +118,7 @@ def test_a_log_that_a_format_cannot_represent_is_not_sent_in_it(server):
     assert (reply.status, "graph names" in reply.text) == (406, True)
     assert "--" not in reply.text
     assert server.get("/graphs", Accept="text/turtle").status == 406
-    reply = server.get("/graphs", Accept="text/html")
+    reply = server.get("/graphs", Accept="image/png")
     assert (reply.status, reply.headers["vary"]) == (406, "Accept")
     reply = server.get("/a", Accept="application/rdf+xml")
     assert (reply.status, "is one message" in reply.text) == (406, True)
