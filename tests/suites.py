@@ -18,6 +18,13 @@ import pytest
 
 FOLDER = Path(os.environ["RDFM_SHARED"]).resolve() if os.environ.get("RDFM_SHARED") else None
 REQUIRED = os.environ.get("RDFM_REQUIRE_SHARED") == "1"
+
+
+def environment() -> dict[str, str]:
+    """Returns the environment with the folder of the files."""
+    return {**os.environ, "RDFM_SHARED": str(FOLDER)}
+
+
 ABSENT = "not read, because RDFM_SHARED is not set (make test-suites sets it)"
 # The running test, or the module that is being collected.
 _user: pytest.Item | pytest.Collector | None = None

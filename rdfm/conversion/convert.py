@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Unpack, cast
 
 from rdfm import formats
 from rdfm.conversion.canonical_stage import canonical_stages
-from rdfm.conversion.convert_options import STAGES, input_formats, live_options, split_options
+from rdfm.conversion.convert_options import (
+    STAGES,
+    input_formats,
+    live_options,
+    may_be_stream,
+    split_options,
+)
 from rdfm.conversion.in_place import open_in_place
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.regroup import DefaultGraph, Regrouping, make_regrouper
@@ -33,7 +39,6 @@ from rdfm.logs.write.output import (
     reject_other_format_names,
 )
 from rdfm.logs.write.own_input import reject_own_input
-from rdfm.storage.paths import is_live
 from rdfm.storage.pool import MAX_JOBS, usable_cores
 
 if TYPE_CHECKING:
@@ -272,7 +277,7 @@ def plan(
     settings = ReadSettings(
         format=stages.get("from_format"),
         options=reads,
-        storage_options=None if is_live(output) else live_settings,
+        storage_options=live_settings if any(map(may_be_stream, inputs)) else None,
         parts="never"
         if skips_messages
         else "always"

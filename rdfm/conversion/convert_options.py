@@ -35,6 +35,7 @@ __all__ = [
     "OptionsByComponent",
     "input_formats",
     "live_options",
+    "may_be_stream",
     "split_options",
 ]
 
@@ -118,6 +119,11 @@ def input_formats(inputs: Sequence[Readable], name: str | None) -> list[FormatSp
     return specs
 
 
+def may_be_stream(log: Readable) -> bool:
+    """Whether an input is a live stream, or a URL that may have events."""
+    return is_live(log) or is_web(str(log))
+
+
 def live_options(
     inputs: Sequence[Readable], output: object, options: Mapping[str, Any]
 ) -> dict[str, Any] | None:
@@ -135,7 +141,7 @@ def live_options(
     live_values = mark_pipes(values)
     if not live_values:
         return None
-    are_live = [is_live(log) or is_web(str(log)) for log in inputs]
+    are_live = [may_be_stream(log) for log in inputs]
     if not (all(are_live) or (is_live(output) and not any(are_live))):
         name, value = next(iter(live_values.items()))
         option_text = (

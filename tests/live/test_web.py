@@ -70,7 +70,7 @@ def test_topics_have_paths(server, target):
 @pytest.mark.parametrize(
     "target",
     [
-        *("/none", "/", "/a/", "//a", "/../secret", "/%2e%2e/secret", "/sub/../a", "/.a", "/a%00"),
+        *("/none", "/a/", "//a", "/../secret", "/%2e%2e/secret", "/sub/../a", "/.a", "/a%00"),
         *("/%ff", "/a%0d%0aX-Header:%201", "/" + "x" * 3000),
     ],
 )

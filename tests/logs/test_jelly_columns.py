@@ -135,18 +135,22 @@ def test_the_columns_of_a_log_are_inspected(tmp_path):
     assert rdfm.inspect(tmp_path).column_bytes == report.column_bytes
 
 
+def varint(data, at):
+    """Returns the number that begins at an index, and the index after it."""
+    number = shift = 0
+    while True:
+        byte = data[at]
+        number |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return number, at
+
+
 def frame_ends(data):
     """Indices after the frames of a log."""
     ends, at = [], 0
     while at < len(data):
-        length = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            length |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                break
+        length, at = varint(data, at)
         at += length
         ends.append(at)
     return ends
@@ -160,13 +164,11 @@ def test_a_log_that_was_cut_between_frames_is_noticed(tmp_path):
     for end in frame_ends(data):
         cut.write_bytes(data[:end])
         found = list(rdfm.validate(cut))
-        (counts,) = [sizes(cut)]
         findings.append([finding.rule for finding in found])
         notes = rdfm.convert(cut, tmp_path / "copy.nq").notes
         assert any("may have been cut" in note for note in notes) == bool(found)
-        assert bool(found) == (1 < sum(counts) < 11)
-    assert ["open-end"] in findings
-    assert findings[-1] == []
+    assert findings == [["open-end"]] * (len(findings) - 1) + [[]]
+    assert len(findings) == 4
 
 
 def test_a_log_that_begins_with_many_columns_is_detected(tmp_path):
@@ -174,12 +176,17 @@ def test_a_log_that_begins_with_many_columns_is_detected(tmp_path):
     path, other = tmp_path / "log.jelly", tmp_path / "other"
     write(path, message(0, 1000), namespaces=False)
     data = path.read_bytes()
-    (end,) = frame_ends(data)
-    start = 2 if data[2] == 0x0A else 3
-    options_end = start + 2 + data[start + 1]
-    frame = data[options_end:end] + data[start:options_end]
-    assert len(frame) > 8192
-    for log in (frame, data[:start] + frame):
+    _, at = varint(data, 0)
+    fields = {}
+    while at < len(data):
+        length, start = varint(data, at + 1)
+        fields[data[at]] = data[at : start + length]
+        at = start + length
+    row, columns = fields[0x0A], fields[0x12]
+    frame = columns + row
+    assert len(frame) > 4096
+    prefix = bytes([len(frame) & 0x7F | 0x80, len(frame) >> 7])
+    for log in (frame, prefix + frame):
         other.write_bytes(log)
         assert rdfm.inspect(other).format == "jelly"
         assert sizes(other) == [1000]

@@ -15,6 +15,7 @@ def test_generated_files_are_not_stale():
 
 
 def test_a_stale_file_is_reported(monkeypatch, capsys, tmp_path):
+    monkeypatch.syspath_prepend(ROOT / "tools")
     spec = importlib.util.spec_from_file_location("tools_generate", ROOT / "tools/generate.py")
     generate = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(generate)

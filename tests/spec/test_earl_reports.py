@@ -1,6 +1,5 @@
 """The EARL reports are valid RDF, and have one assertion for each test."""
 
-import os
 import subprocess
 import sys
 from collections import Counter
@@ -23,7 +22,7 @@ suites.path("conformance", "messages")
 def reports(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reports")
     command = [sys.executable, earl.__file__, folder]
-    environment = {**os.environ, "RDFM_SHARED": str(suites.FOLDER)}
+    environment = suites.environment()
     subprocess.run(command, check=True, env=environment, capture_output=True)
     return {path.stem: rdflib.Graph().parse(path) for path in folder.iterdir()}
 
