@@ -457,7 +457,7 @@ def test_a_wrong_range_is_an_error(site, span):
     [
         (
             {"header": {}},
-            "first_byte_seconds, headers, idle_seconds, tls_ca, tls_cert, tls_key, not 'header'",
+            "idle_seconds, last_event_id, retry, tls_ca, tls_cert, tls_key, not 'header'",
         ),
         ({"headers": ["a: b"]}, "headers must be a dict"),
         ({"headers": {"a b": "c"}}, "'a b' is not the name of a header"),
