@@ -22,6 +22,7 @@ def test_a_stale_file_is_reported(monkeypatch, capsys, tmp_path):
     (tmp_path / "rdfm").mkdir()
     (tmp_path / "docs").mkdir()
     monkeypatch.setattr(generate, "ROOT", tmp_path)
+    monkeypatch.setattr(generate, "SHARE", tmp_path / "share")
     monkeypatch.setattr(sys, "argv", ["generate.py", "--check"])
     assert generate.main() == 1
     assert "docs/options-generated.md is outdated; run make generate" in capsys.readouterr().out
