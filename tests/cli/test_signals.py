@@ -246,7 +246,7 @@ def test_a_signal_keeps_the_complete_messages_of_a_partial_output(
     process.stdin.write(LINE.encode())
     process.stdin.flush()
     wait_for(has_output)
-    wait_until_idle(process)
+    wait_until_idle(process, samples=25)
     process.send_signal(kind)
     _, err = process.communicate(timeout=30)
     partial = Path(f"{target.rstrip('/')}.partial")
