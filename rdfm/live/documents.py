@@ -86,7 +86,7 @@ class Document:
 
     Attributes:
         snapshot: The log.
-        header: What the log declares about itself.
+        header: Declarations at the start of the log.
         offer: The form of the document.
         selector: The selected messages; None for all.
         base: The URL of the log, the base of its relative IRIs.

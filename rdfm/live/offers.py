@@ -60,7 +60,7 @@ class Offer:
 
         Args:
             format: The format of the log.
-            header: What the log declares about itself.
+            header: Declarations at the start of the log.
         """
         if format.name != self.format.name or self.single or self.version is not None:
             return False
@@ -107,7 +107,7 @@ def choose_offer(
     Args:
         ranges: The media ranges that the client accepts.
         stored: The format of the log.
-        header: What the log declares about itself.
+        header: Declarations at the start of the log.
     """
     best: tuple[tuple[float, ...], Offer] | None = None
     for place, (format, media_type) in enumerate(_media_types()):

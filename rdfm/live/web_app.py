@@ -68,7 +68,7 @@ class _Call:
         path: The log of the topic.
         status: The status of the response, once it has begun.
         sent: Number of bytes of the body.
-        resources: What is closed after the response.
+        resources: Files that are closed after the response.
     """
 
     client: str

@@ -1,4 +1,4 @@
-"""Messages that arrive as events: each is a document of its own.
+"""Messages that arrive as events: each event is one document.
 
 In: the data of each message, preceded by its length. Out: batches of one message.
 Cost: a decoder, and memory for one message.

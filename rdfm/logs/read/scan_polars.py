@@ -3,7 +3,7 @@
 In: a log. Out: a LazyFrame that opens the log for each query.
 Cost: only the columns and messages that the query needs are converted.
 Law: the result is that of the same query on a data frame with all rows. The predicate of a query is
-applied to each batch. What it requires of terms and indexes only reduces the rows before that.
+applied to each batch. Its conditions on terms and indexes only reduce the rows before that.
 """
 
 from __future__ import annotations

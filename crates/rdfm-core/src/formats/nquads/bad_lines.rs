@@ -4,7 +4,7 @@
 //! - Out: the skipped lines with their errors, until they are taken.
 //! - Cost: linear. Up to [`MAX_LINES`] lines or [`MAX_BYTES`] bytes wait to be taken, plus one line.
 //! - Law: the messages are those of the log without its skipped lines. A line that may have been a
-//!   delimiter is not skipped alone, because the messages around it cannot be told apart.
+//!   delimiter is not skipped alone, because it is unknown where the messages around it end.
 
 use crate::codec::SkippedLine;
 use crate::codec::input::Buffer;
