@@ -165,3 +165,26 @@ fn the_end_of_a_patch_has_the_same_offset_however_its_rows_are_read() {
         ((((((((";
     any_bytes(format("jelly-patch"), log);
 }
+
+#[test]
+fn all_bytes_read_to_find_the_end_of_a_keyword_count_towards_its_length() {
+    let run = r"\\".repeat(35);
+    for text in [
+        format!("VERSION{run} \"1.2\""),
+        format!("PREFIX.{run}% : <http://e/>"),
+        format!("<http://e/s> a{run} <http://e/o> ."),
+        format!("<http://e/s> <http://e/p> true{run} ."),
+        format!("PREFIX e:{run} <http://e/>"),
+    ] {
+        within_64_bytes("ttl", text.as_bytes());
+        within_64_bytes("trig", text.as_bytes());
+    }
+}
+
+#[test]
+fn a_field_that_only_other_formats_know_does_not_hide_the_first_row() {
+    // A frame whose unknown field 2 is a number, and a frame of stream type PUNCTUATED with a mark.
+    let log = b"\x02\x10\x10\
+        \x19\x0a\x13\x0a\x11\x08\x02\x10\x03\x18\x01\x20\x01H\x80\x08P@X@x\x01\x0a\x02z\x00";
+    any_bytes(format("jelly-patch"), log);
+}

@@ -29,8 +29,10 @@ const LIKE_COLUMNS: usize = 1 + COLUMNS as usize;
 pub(super) const COLUMNS_FIELD: usize = 2;
 /// Field number of the metadata in a frame.
 pub(super) const METADATA_FIELD: usize = 15;
+/// The rows of a frame, as a bit set. The other fields differ between the formats.
+const ROWS: u32 = 1 << 1;
 /// Fields of a frame, as a bit set: rows, columns and metadata.
-pub(super) const FRAME_FIELDS: u32 = 1 << 1 | 1 << COLUMNS_FIELD | 1 << METADATA_FIELD;
+pub(super) const FRAME_FIELDS: u32 = ROWS | 1 << COLUMNS_FIELD | 1 << METADATA_FIELD;
 /// Fields of a metadata entry, as a bit set: key and value.
 const ENTRY_FIELDS: u32 = 1 << 1 | 1 << 2;
 /// Bytes counted for a buffered frame in addition to its content.
@@ -269,7 +271,7 @@ pub(super) enum FirstRow<'a> {
 pub(super) fn first_row(frame: &[u8], known: u32) -> FirstRow<'_> {
     let mut wire = Wire::new(frame);
     while !wire.is_done() {
-        match wire.read_field(FRAME_FIELDS, "the frame") {
+        match wire.read_field(ROWS, "the frame") {
             Ok((1, row)) => {
                 return match row_field(row, known) {
                     Ok((field, payload)) => FirstRow::Row(field, payload),
@@ -308,7 +310,7 @@ fn next_options(frame: &[u8]) -> usize {
     let mut rows = 0;
     while !wire.is_done() {
         let at = frame.len() - wire.rest().len();
-        match wire.read_field(FRAME_FIELDS, "the frame") {
+        match wire.read_field(ROWS, "the frame") {
             Ok((1, row)) => {
                 if rows > 0 && row.first() == Some(&OPTIONS) {
                     return at;

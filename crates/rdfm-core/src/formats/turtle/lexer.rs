@@ -417,20 +417,10 @@ pub(super) fn word(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<W
 }
 
 fn long_word(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<Word> {
-    let mut index = from.max(start);
-    while let Some(&byte) = text.get(index) {
-        if byte == b'\\' {
-            if index + 1 >= text.len() && !eof {
-                return Err(TokenError::need_more(index));
-            }
-            index += 1;
-        } else if !is_in_name(byte) {
-            break;
-        }
-        index += 1;
-    }
+    let index = run_end(text, from.max(start));
     if index >= text.len() && !eof {
-        return Err(TokenError::need_more(text.len()));
+        // A backslash at the end is read again with the byte after it.
+        return Err(TokenError::need_more(text.len() - (index - text.len())));
     }
     let run = index.min(text.len());
     if let Some(length) = prefix_end(&text[start..run]) {
@@ -441,6 +431,18 @@ fn long_word(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<Word> {
         end += 1;
     }
     Ok(Word::Bare(end))
+}
+
+/// Index after the bytes that may be in a name, from `index` on. It is one more than the length of
+/// the text if the text ends with a backslash.
+pub(super) fn run_end(text: &[u8], mut index: usize) -> usize {
+    while let Some(&byte) = text.get(index) {
+        if !is_in_name(byte) {
+            break;
+        }
+        index += if byte == b'\\' { 2 } else { 1 };
+    }
+    index
 }
 
 /// Index of the colon after the prefix, if a run of name bytes begins with a prefix.

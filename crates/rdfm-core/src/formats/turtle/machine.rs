@@ -685,6 +685,19 @@ impl TurtleMachine {
         Ok(())
     }
 
+    /// Reads the name or word at `start`. All bytes that had to be read to find its end count
+    /// towards its length.
+    #[inline]
+    fn read_word(&mut self, text: &[u8], start: usize) -> Lexed<Word> {
+        let word = lexer::word(text, start, self.resume(start).0, self.is_at_end())?;
+        let end = match &word {
+            Word::Name(name) => lexer::lookahead_end(text, name.end),
+            Word::Bare(end) => lexer::run_end(text, *end),
+        };
+        self.check_length(start, end)?;
+        Ok(word)
+    }
+
     /// Reads an IRI or prefixed name. Returns its term and end.
     #[inline]
     fn parse_iri(
@@ -706,10 +719,8 @@ impl TurtleMachine {
             return Ok((id, end));
         }
         if starts_word(byte) {
-            let from = self.resume(start).0;
-            match lexer::word(text, start, from, self.is_at_end())? {
+            match self.read_word(text, start)? {
                 Word::Name(name) => {
-                    self.check_length(start, lexer::lookahead_end(text, name.end))?;
                     let id = self.terms.name(&mut self.builder, text, start, name)?;
                     return Ok((id, name.end));
                 }
@@ -723,17 +734,15 @@ impl TurtleMachine {
     fn parse_verb(&mut self, text: &[u8], byte: u8, expected: &str) -> Lexed<(TermId, usize)> {
         if byte == b'a' {
             let start = self.pos;
-            let from = self.resume(start).0;
             if text.get(start + 1).is_some_and(|&next| is(next, SPACE)) {
                 return Ok((self.add_known_iri(KnownIri::Type)?, start + 1));
             }
-            match lexer::word(text, start, from, self.is_at_end())? {
+            match self.read_word(text, start)? {
                 Word::Bare(end) if end == start + 1 => {
                     return Ok((self.add_known_iri(KnownIri::Type)?, end));
                 }
                 Word::Bare(end) => return self.bad_word(text, start, end, expected),
                 Word::Name(name) => {
-                    self.check_length(start, lexer::lookahead_end(text, name.end))?;
                     let id = self.terms.name(&mut self.builder, text, start, name)?;
                     return Ok((id, name.end));
                 }
@@ -796,27 +805,23 @@ impl TurtleMachine {
                 None if !self.is_at_end() => Err(TokenError::need_more(start)),
                 _ => self.unexpected_error(text, expected),
             },
-            _ if starts_word(byte) => {
-                let from = self.resume(start).0;
-                match lexer::word(text, start, from, self.is_at_end())? {
-                    Word::Name(name) => {
-                        self.check_length(start, lexer::lookahead_end(text, name.end))?;
-                        let id = self.terms.name(&mut self.builder, text, start, name)?;
-                        self.pass_node(id, name.end)
-                    }
-                    Word::Bare(end) => {
-                        let word = &text[start..end];
-                        if allowed & LITERALS != 0 && (word == b"true" || word == b"false") {
-                            let id = self
-                                .terms
-                                .add_bare_literal(&mut self.builder, word, KnownIri::Boolean)
-                                .map_err(|exceeded| limit(start, exceeded))?;
-                            return self.pass_node(id, end);
-                        }
-                        self.bad_word(text, start, end, expected)
-                    }
+            _ if starts_word(byte) => match self.read_word(text, start)? {
+                Word::Name(name) => {
+                    let id = self.terms.name(&mut self.builder, text, start, name)?;
+                    self.pass_node(id, name.end)
                 }
-            }
+                Word::Bare(end) => {
+                    let word = &text[start..end];
+                    if allowed & LITERALS != 0 && (word == b"true" || word == b"false") {
+                        let id = self
+                            .terms
+                            .add_bare_literal(&mut self.builder, word, KnownIri::Boolean)
+                            .map_err(|exceeded| limit(start, exceeded))?;
+                        return self.pass_node(id, end);
+                    }
+                    self.bad_word(text, start, end, expected)
+                }
+            },
             _ => self.unexpected_error(text, expected),
         }
     }
@@ -1034,10 +1039,8 @@ impl TurtleMachine {
             }
             _ if starts_word(byte) => {
                 let start = self.pos;
-                let from = self.resume(start).0;
-                match lexer::word(text, start, from, self.is_at_end())? {
+                match self.read_word(text, start)? {
                     Word::Name(name) => {
-                        self.check_length(start, lexer::lookahead_end(text, name.end))?;
                         let id = self.terms.name(&mut self.builder, text, start, name)?;
                         self.pass_node(id, name.end)
                     }

@@ -90,10 +90,8 @@ impl TurtleMachine {
                 if !starts_word(byte) {
                     return self.unexpected_error(text, "a prefix and a colon");
                 }
-                let from = self.resume(start).0;
-                match lexer::word(text, start, from, self.is_at_end())? {
+                match self.read_word(text, start)? {
                     Word::Name(name) if name.end == name.colon + 1 => {
-                        self.check_length(start, name.end)?;
                         self.prefix.clear();
                         self.prefix.extend_from_slice(&text[start..name.colon]);
                         self.pos = name.end;

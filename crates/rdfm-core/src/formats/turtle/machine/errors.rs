@@ -143,7 +143,6 @@ impl TurtleMachine {
         end: usize,
         expected: &str,
     ) -> Lexed<T> {
-        self.check_length(start, end)?;
         if start == end {
             return self.unexpected_error(text, expected);
         }
