@@ -338,6 +338,8 @@ class Input:
         """Close the file, unless the caller opened it."""
         if self._owned:
             self._file.close()
+            # The generators of the pieces have buffers and a decompressor, and refer to this object.
+            self._pieces = self._read_raw()
 
     def _read_raw(self) -> Iterator[bytes]:
         """Yield the file's bytes as they arrive, without waiting for full pieces."""
