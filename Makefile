@@ -22,10 +22,14 @@ FAST_IGNORED := $(addprefix tests/,differential docs peers project spark/session
 BROWSERS := chromium chromium-browser google-chrome chrome
 CARGO_FUZZ_VERSION := 0.13.2
 CARGO_FUZZ := fuzz/target/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
+CARGO_DENY_VERSION := 0.20.2
+CARGO_DENY := build/cargo-deny-$(CARGO_DENY_VERSION)/bin/cargo-deny
+# `advisories` needs access to the network.
+DENY := bans licenses sources
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites test-suites-rust test-suites-python test-examples earl lint fmt types bench bench-gains bench-growth bench-spark fuzz docs soak peers wheel standalone checks site release generate notices lock clean
+.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites test-suites-rust test-suites-python test-examples earl lint fmt types bench bench-gains bench-growth bench-spark fuzz docs soak peers wheel standalone checks deny site release generate notices lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -195,6 +199,13 @@ checks: build/tools/.installed ## Check the workflows, action.yml and the Docker
 	build/tools/bin/zizmor --quiet --offline .github action.yml
 	build/tools/bin/hadolint Dockerfile
 
+deny: $(CARGO_DENY) ## Check the crates: licences, sources, duplicates; DENY=advisories for known vulnerabilities
+	$(CARGO_DENY) --all-features --locked check $(DENY)
+
+$(CARGO_DENY):
+	@echo 'Installing cargo-deny $(CARGO_DENY_VERSION) into build'
+	@cargo install --quiet --locked --root $(@D:/bin=) --version $(CARGO_DENY_VERSION) cargo-deny
+
 site: build build/tools/.installed ## Build the site of the docs in build/site, which needs no server and no network
 	$(PY) tools/site/build.py
 
@@ -210,8 +221,14 @@ soak: build wheel ## Run the long tests: many more random tests, and writers kil
 peers: build ## Compare with programs that are not Python packages (JVM, Node)
 	RDFM_JSONLD_DOCUMENTS=10000 $(PY) -m pytest -m peers
 
-wheel: .venv/.installed ## Build the wheel for publication in dist, check its size and contents, and test it outside the repository
+build/publish/.installed: requirements-publish.lock .venv/.installed
+	@$(PY) -m venv --clear build/publish
+	@build/publish/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-publish.lock
+	@touch $@
+
+wheel: build/publish/.installed ## Build the wheel for publication in dist, check its size and contents, and test it outside the repository
 	$(PY) tools/check_wheel.py
+	tools/sbom.sh dist/rdfm-*.whl dist/rdfm.cdx.json build/publish/bin/python
 
 release: .venv/.installed ## Commit and tag the release VERSION, such as 0.1.0; nothing is pushed
 	$(PY) tools/release.py '$(VERSION)'
@@ -227,6 +244,8 @@ lock: ## Write requirements.lock with the newest versions (needs uv)
 	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade --output-file requirements.lock
 	uv pip compile --group pyproject.toml:checks --universal --generate-hashes --python-version 3.11 \
 	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade --output-file requirements-checks.lock
+	uv pip compile --group pyproject.toml:publish --universal --generate-hashes --python-version 3.11 \
+	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade --output-file requirements-publish.lock
 
 clean: ## Remove everything that was built, including .venv
 	rm -rf .venv build dist target fuzz/target .pytest_cache .mypy_cache .ruff_cache .hypothesis rdfm/_core*.so

@@ -37,6 +37,7 @@ PYRIGHT = {
 }
 # Packages without types. All their names are `Any`, as in mypy.
 UNTYPED = [
+    "confluent_kafka/__init__",
     "grpc_health/v1/health_pb2",
     "grpc_health/v1/health_pb2_grpc",
     "pandas/__init__",

@@ -24,10 +24,10 @@ _NAMES = """
 a after allow_host allow_http allow_publish any append b batches before boolean canonical chain
 changed_files check checksum classes clean_source client_ca color column_name_of_corrupt_record
 columns commit_seconds compression contains cors count create_topics debug default_graph_as
-default_topic discard_cached_input_ratio distinct drop_comments errors_to file_name_only filter
-first first_byte_timeout folder follow format format_a format_b from graph group_by grpc gzip
-header help html http ids ignore_corrupt_files ignore_metadata ignore_missing_files in_place
-inputs insecure interval invert iri jobs json keep_partial kind last_event_id latest
+default_topic depth discard_cached_input_ratio distinct drop_comments errors_to file_name_only
+filter first first_byte_timeout folder follow format format_a format_b from graph group_by grpc
+gzip header help html http ids ignore_corrupt_files ignore_metadata ignore_missing_files
+in_place inputs insecure interval invert iri jobs json keep_partial kind last_event_id latest
 latest_first limit links lists log log_format logs max_bytes_per_trigger max_cached_files
 max_client_bytes max_columns max_errors max_file_age max_files_per_trigger max_open
 max_records_per_file max_rows max_steps max_streams max_total_steps max_warnings

@@ -344,8 +344,9 @@ def read_stream(
         schema: The columns to return, as in `read`.
         columns: The names of the columns to return, as in `read`.
         **options: Options of Spark's file source (`maxFilesPerTrigger`, `latestFirst` …) and of
-            `read`, as Python values. `changedFiles` can only be "read": files that changed after
-            the batch was planned are an error by default.
+            `read`, as Python values. Files that change after Spark planned the batch are an
+            error, unless `changedFiles` is "read", its only value here. Spark itself skips files
+            that were deleted before that.
 
     Raises:
         OptionError: If an option is unknown, or a value or the schema is invalid.

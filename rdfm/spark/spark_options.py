@@ -212,8 +212,9 @@ STREAMING = _index_by_name(
     OptionSpec(
         "changed_files",
         "choice",
-        "How to handle a file that has changed since it was found. Deleted files are an error with every value "
-        "(ignoreMissingFiles). rdfm.spark.read_stream supports only read.",
+        "How to handle a file that has changed since it was found: fail, skip it with a warning, or read it. A deleted "
+        "file is an error with every value, also skip, unless ignoreMissingFiles is set. rdfm.spark.read_stream "
+        "accepts only read.",
         choices=("error", "skip", "read"),
         default="error",
     ),

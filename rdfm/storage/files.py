@@ -13,12 +13,16 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
-from rdfm.errors import MissingExtraError, OptionError
+from rdfm.errors import MissingExtraError, OptionError, name_in_errors
 from rdfm.storage.addresses import is_web, redact_url
 from rdfm.storage.paths import local_path
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 __all__ = ["File", "LocalStorage", "RemoteStorage", "Storage", "access_error", "find_storage"]
 
@@ -147,12 +151,11 @@ class LocalStorage:
 
     def open_new(self, path: str) -> BinaryIO:
         """Open a new file for writing."""
-        # Unbuffered, so that a forked process has no buffered data to write.
-        return Path(path).open("xb", buffering=0)
+        return _NewFile(path, "x")
 
     def finish(self, file: BinaryIO) -> None:
         """Close a file after its bytes are on disk."""
-        with file:
+        with file, name_in_errors(file.name):
             file.flush()
             os.fsync(file.fileno())
 
@@ -190,7 +193,7 @@ class LocalStorage:
         final = Path(path)
         temporary = final.with_name(f".{final.name}.{os.urandom(6).hex()}.tmp")
         try:
-            with temporary.open("xb") as file:
+            with name_in_errors(path), temporary.open("xb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
@@ -211,6 +214,22 @@ class LocalStorage:
         import shutil  # costly to import
 
         shutil.rmtree(path, ignore_errors=True)
+
+
+class _NewFile(FileIO):
+    """A local file for writing, whose errors name it.
+
+    It is unbuffered, so that a forked process has no buffered data to write.
+    """
+
+    def write(self, data: Buffer, /) -> int:
+        """Write all bytes, and return their number. The system may write only some, as on a full disk."""
+        rest = memoryview(data).cast("B")
+        size = len(rest)
+        with name_in_errors(str(self.name)):
+            while rest:
+                rest = rest[super().write(rest) :]
+        return size
 
 
 class RemoteStorage:

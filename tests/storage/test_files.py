@@ -1,7 +1,9 @@
 """Local files and files at URLs are written completely or not at all."""
 
 import contextlib
+import io
 import os
+import shutil
 
 import pytest
 
@@ -69,6 +71,45 @@ def test_files_support_the_operations_of_commits(location):
     storage.remove(f"{path}/x/a")
     storage.remove(f"{path}/x/a")
     assert storage.list_names(f"{path}/x") == []
+
+
+@pytest.fixture
+def small_files():
+    """Limits the size of files to 64 KiB, which has the effects of a full disk on writes."""
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_a_write_that_exceeds_the_disk_is_an_error_that_names_the_file(tmp_path, small_files):
+    data = bytes((1 << 16) + 1)
+
+    def write_new(storage, path):
+        with storage.open_new(path) as file:
+            file.write(data)
+
+    def copy_new(storage, path):
+        """The last block is written only in part."""
+        with storage.open_new(path) as file:
+            shutil.copyfileobj(io.BytesIO(data), file, len(data))
+
+    def write_log(storage, path):
+        with storage.open_new(path) as file, rdfm.create_log(file, "nq", compression="none") as log:
+            log.write([rdfm.Quad(rdfm.Iri("a:s"), rdfm.Iri("a:p"), rdfm.Literal("x" * (1 << 16)))])
+
+    for name, write in (
+        ("new", write_new),
+        ("copied", copy_new),
+        ("log", write_log),
+        ("small", lambda storage, path: storage.write_file(path, data)),
+        ("created", lambda storage, path: storage.create_file(path, data)),
+    ):
+        path = str(tmp_path / name)
+        with pytest.raises(OSError, match="File too large") as caught:
+            write(LocalStorage(), path)
+        assert caught.value.filename == path, name
 
 
 def test_an_interrupted_write_leaves_no_files(tmp_path, monkeypatch):

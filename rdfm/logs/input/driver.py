@@ -465,8 +465,7 @@ class Driver:
                 reject_unreadable=settings.reject_unreadable,
             )
             return
-        start = max(settings.split.start - 1, 0)
-        yield Input(readable, "none", start=start, storage_options=settings.storage_options)
+        yield Input(readable, split=settings.split, storage_options=settings.storage_options)
 
     def _bytes_in(self, file: Input, *, ended: bool = False) -> int:
         """Return the bytes read from all inputs. An input that ends early counts in full."""

@@ -426,7 +426,7 @@ class AppendOutput:
                 data = part.data
                 if data and self._compression is not None:
                     if self._compressor is None:  # a new member
-                        self._compressor = compressions.compressor(self._compression)
+                        self._compressor = compressions.BlockCompressor(self._compression)
                     data = self._compressor.compress(data)
                 self._write(data)
                 if part.event_id is not None:
@@ -464,7 +464,7 @@ class AppendOutput:
             self.check_process()
             with name_in_errors(self.name, keep=self._journal_name):
                 if self._ending is None and not self.bytes_written and self._compression:
-                    self._compressor = self._compressor or compressions.compressor(
+                    self._compressor = self._compressor or compressions.BlockCompressor(
                         self._compression
                     )
                 self._commit()

@@ -29,7 +29,7 @@ from rdfm.errors import DecodeError, LimitError, OptionError
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.message import AnyBatch
 from rdfm.spark.compat import arrow_schema, spark_schema
-from rdfm.spark.schema import QUADS, RowShape, default_schema, message_shape
+from rdfm.spark.schema import QUADS, RowShape, default_schema, is_quads, message_shape
 from rdfm.sparql.query_options import QUERY, as_texts, parse_seconds, parse_types
 from rdfm.sparql.text import parse_query, read_query_text
 
@@ -352,10 +352,12 @@ def query_rows(rows: DataFrame, query: str) -> DataFrame:
         OptionError: As in `SparkQuery.parse`, or if there is no column of quads, or a variable has the
             name of a column that identifies the message.
     """
+    from pyspark.sql import functions as F
+
     spark_query = SparkQuery.parse(query)
     assert spark_query is not None
     columns = {field.name.lower(): field for field in rows.schema}
-    if "quads" not in columns or columns["quads"].dataType != QUADS:
+    if "quads" not in columns or not is_quads(columns["quads"].dataType):
         raise OptionError(
             f"the rows need a column quads of type {QUADS.simpleString()}, as returned when reading messages"
         )
@@ -365,9 +367,10 @@ def query_rows(rows: DataFrame, query: str) -> DataFrame:
     def evaluated(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return evaluate_rows(spark_query, arrow, batches)
 
-    names = ("source", "message_index", "byte_offset", "quads")
-    columns_used = [name for name in names if name in columns]
-    return rows.select(*columns_used).mapInArrow(evaluated, schema)
+    names = ("source", "message_index", "byte_offset")
+    columns_used = [F.col(name) for name in names if name in columns]
+    quads = F.col("quads").cast(QUADS).alias("quads")  # parts of it may be untyped
+    return rows.select(*columns_used, quads).mapInArrow(evaluated, schema)
 
 
 def _schema_of_rows(spark_query: SparkQuery, columns: Container[str]) -> StructType:

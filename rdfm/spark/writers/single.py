@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from rdfm import formats
 from rdfm._core import Iri, MessageBatch, PatchBatch, Quad
-from rdfm.errors import OptionError, name_in_errors
+from rdfm.errors import OptionError
 from rdfm.formats import Opening
 from rdfm.storage import compression as compressions
 
@@ -78,7 +78,7 @@ class FragmentWriter:
         self._find_delimiter = _find_delimiter(format, options)
         self._create_encoder = _create_encoder(format, options, "delimiter")
         packed = compression != "none"
-        self._compressor = compressions.compressor(compression) if packed else None
+        self._compressor = compressions.BlockCompressor(compression) if packed else None
         self._begins_empty: bool | None = None
         self._read_header: Mapping[str, Any] = {}
 
@@ -101,7 +101,7 @@ class FragmentWriter:
         data, end = self._create_encoder.pause()
         self._write(data + (self._find_delimiter if end == "content" else b""))
         if self._compressor is not None:
-            self._write_all(self._compressor.flush())
+            self._file.write(self._compressor.flush())
 
     def discard(self) -> None:
         """Stop writing. The caller closes and removes the file."""
@@ -121,12 +121,7 @@ class FragmentWriter:
         return tuple(self._create_encoder.notes())
 
     def _write(self, data: bytes) -> None:
-        self._write_all(data if self._compressor is None else self._compressor.compress(data))
-
-    def _write_all(self, data: bytes) -> None:
-        view = memoryview(data)
-        while view:
-            view = view[self._file.write(view) :]
+        self._file.write(data if self._compressor is None else self._compressor.compress(data))
 
 
 def join_fragments(
@@ -163,17 +158,15 @@ def join_fragments(
     staging = folder.removesuffix(attempt)
     lead = _encode_lead(format, options, ordered[0].begins_empty)
     if lead and compression != "none":
-        compressor = compressions.compressor(compression)
+        compressor = compressions.BlockCompressor(compression)
         lead = compressor.compress(lead) + compressor.flush()
-    path = f"{folder}/{name}"
-    joined_file = target.storage.open_new(path)
+    joined_file = target.storage.open_new(f"{folder}/{name}")
     try:
-        with name_in_errors(path):
-            joined_file.write(lead)
-            for fragment in ordered:
-                with target.storage.open_existing(staging + fragment.part) as part:
-                    shutil.copyfileobj(part, joined_file, _COPY_BYTES)
-            target.storage.finish(joined_file)
+        joined_file.write(lead)
+        for fragment in ordered:
+            with target.storage.open_existing(staging + fragment.part) as part:
+                shutil.copyfileobj(part, joined_file, _COPY_BYTES)
+        target.storage.finish(joined_file)
     except BaseException:
         with contextlib.suppress(Exception):
             joined_file.close()

@@ -25,7 +25,7 @@ from pyspark.sql.datasource import (
     DataSourceArrowWriter,
     WriterCommitMessage,
 )
-from pyspark.sql.types import ArrayType, BinaryType, MapType, StringType, StructType
+from pyspark.sql.types import ArrayType, BinaryType, MapType, NullType, StringType, StructType
 
 from rdfm import formats
 from rdfm.errors import DecodeError, EncodeError, OptionError
@@ -34,9 +34,9 @@ from rdfm.logs import remedies
 from rdfm.logs.write.keyed import SplitBy, default_max_open
 from rdfm.logs.write.rotation import Rotation
 from rdfm.logs.write.writer import LogWriter, create_log
-from rdfm.spark.compat import StreamArrowWriter, check_stream_writer
+from rdfm.spark.compat import StreamArrowWriter, arrow_schema, check_stream_writer
 from rdfm.spark.paths import to_absolute, user_path
-from rdfm.spark.schema import COLUMNS, LISTS, detect_kind, find_name
+from rdfm.spark.schema import COLUMNS, LISTS, default_schema, detect_kind, find_name
 from rdfm.spark.spark_options import (
     WRITE_ID,
     WRITING,
@@ -104,7 +104,11 @@ class WritePlan(DriverObject):
         """Return the columns that are written, with rdfm's names of columns and fields."""
         names = rows.schema.names
         columns = [rows.column(find_name(name, names) or name) for name in self.columns]
-        columns[0] = _with_own_names(columns[0])
+        if pa.types.is_null(columns[0].type.value_type):  # lists without elements
+            list_type = arrow_schema(default_schema(self.columns[:1], self.kind)).field(0).type
+            columns[0] = columns[0].cast(list_type)
+        else:
+            columns[0] = _with_own_names(columns[0])
         columns += [rows.column(name) for name in self.partition_columns]
         return pa.RecordBatch.from_arrays(columns, [*self.columns, *self.partition_columns])
 
@@ -658,6 +662,9 @@ def columns_of(schema: StructType, format: FormatSpec) -> tuple[str, ...]:
 
 
 def _is_list_of(type: Any, expected: ArrayType) -> bool:
+    """Whether a column is a list of messages or patches. Parts of it may be untyped, as SQL's NULL."""
+    if isinstance(type, ArrayType) and isinstance(type.elementType, NullType):
+        return True
     if not isinstance(type, ArrayType) or not isinstance(type.elementType, StructType):
         return False
     parts = {field.name.lower(): field.dataType for field in type.elementType.fields}
@@ -665,7 +672,9 @@ def _is_list_of(type: Any, expected: ArrayType) -> bool:
         return False
     field_names = cast("StructType", expected.elementType).fieldNames()
     return all(
-        isinstance(parts[name], StringType) if name in parts else name in ("name", "graph")
+        isinstance(parts[name], (StringType, NullType))
+        if name in parts
+        else name in ("name", "graph")
         for name in field_names
     )
 

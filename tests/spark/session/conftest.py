@@ -3,6 +3,7 @@
 import importlib.metadata
 import importlib.util
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,17 @@ def spark(spark_environment, tmp_path_factory):
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 256 KiB. Skips the test if the disk cannot be mounted."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("a disk cannot be mounted here")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)

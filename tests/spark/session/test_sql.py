@@ -47,7 +47,7 @@ def test_functions_are_registered_by_name(functions):
 
 
 @pytest.mark.feature("`rdf_query`, `rdf_ask`, `rdf_construct`, `rdf_value`")
-def test_nulls_without_a_type_are_nulls_of_any_type(spark):
+def test_nulls_without_a_type_are_nulls_of_any_type(spark, tmp_path):
     quad = (
         "named_struct('subject', '<e:s>', 'predicate', '<e:p>', 'object', '<e:o>', 'graph', NULL)"
     )
@@ -62,6 +62,13 @@ def test_nulls_without_a_type_are_nulls_of_any_type(spark):
     assert spark.sql(f"SELECT * FROM rdf_query(NULL, '{select}')").collect() == []
     (solution,) = spark.sql(f"SELECT * FROM rdf_query(array({quad}), '{select}')").collect()
     assert solution.s == "<e:s>"
+    rows = spark.sql(f"SELECT array({quad}) AS quads")
+    assert [row.s for row in rdfm.spark.query(select, rows).collect()] == ["<e:s>"]
+    empty = spark.sql("SELECT array() AS quads")
+    written = [rdfm.spark.write(frame, tmp_path, "nq").messages for frame in (rows, empty)]
+    assert written == [1, 1]
+    lengths = [len(row.quads) for row in rdfm.spark.read(spark, tmp_path).collect()]
+    assert sorted(lengths) == [0, 1]
 
 
 @pytest.mark.feature("`rdf_query`, `rdf_ask`, `rdf_construct`, `rdf_value`")

@@ -1,5 +1,6 @@
 """Streams of logs: each file is read exactly once, regardless of arrivals and restarts."""
 
+import contextlib
 import json
 import logging
 import os
@@ -42,6 +43,7 @@ class StreamFolder:
         self.root = root
         self.logs = root / "logs"
         self.logs.mkdir()
+        self.state = root / "state"
         self.written = 0
 
     def add_log(self, name, count=3, **options):
@@ -57,8 +59,7 @@ class StreamFolder:
         """Returns the rows of a stream that the given source reads."""
         if source == "read_stream":
             return read_stream(self.spark, str(self.logs), **options)
-        state = str(self.root / "state")
-        reader = self.spark.readStream.format("rdfm").options(stateLocation=state, **options)
+        reader = self.spark.readStream.format("rdfm").options(stateLocation=self.state, **options)
         return reader.load(str(self.logs))
 
     def run(self, source, **options):
@@ -91,8 +92,7 @@ class StreamFolder:
 
     def engine(self, **options):
         """Returns the stream of `format("rdfm")` without Spark."""
-        state = str(self.root / "state")
-        return Engine({"path": str(self.logs), "statelocation": state, **options})
+        return Engine({"path": str(self.logs), "statelocation": str(self.state), **options})
 
 
 class Engine:
@@ -211,6 +211,10 @@ def test_limits_apply_to_the_files_of_a_batch(spark_folder, source):
     expected = {"read_stream": [2, 2, 1], "format": [6, 6, 3]}[source]
     assert spark_folder.run(source, maxFilesPerTrigger="2") == expected
     assert spark_folder.numbers() == list(range(15))
+    for name in range(5, 8):
+        spark_folder.add_log(f"{name}.nq", count=3)
+    assert spark_folder.run(source, maxBytesPerTrigger="1") == [expected[-1]] * 3
+    assert spark_folder.numbers() == list(range(24))
 
 
 def test_the_spark_source_accepts_its_options_and_reads_no_content(spark_folder):
@@ -278,40 +282,111 @@ def test_a_pipe_in_the_folder_is_rejected_or_ignored(spark_folder, source):
     assert len(spark_folder.rows()) == 1
 
 
-@both_sources
-def test_files_may_be_removed_or_added_before_a_batch_is_read(spark_folder, source):
-    """Spark's source lists the files again and reads their current content, unlike rdfm's source."""
-    for name in "abc":
-        spark_folder.add_log(f"{name}.nq", count=1)
-    found = []
+class Interrupted:
+    """A query whose first batch, with the logs a, b and c, is planned, and tried with other options."""
 
-    def fail(rows, number):
-        raise ValueError("the first attempt fails after listing the files")
+    def __init__(self, folder, source):
+        self.folder, self.source, self.read = folder, source, []
+        for name in "abc":
+            folder.add_log(f"{name}.nq", count=1)
+        self.attempt()
 
-    def run(handle):
+    def attempt(self, finish=False, **options):
+        """Reads the batch, and fails unless it is to finish. Returns the numbers."""
+        found = []
+
+        def collect(rows, number):
+            found.extend(row.asDict(recursive=True) for row in rows.collect())
+            if not finish:
+                raise ValueError("the batch was read")
+
         query = (
-            spark_folder.stream(source)
-            .writeStream.foreachBatch(handle)
-            .option("checkpointLocation", str(spark_folder.root / "checkpoint"))
+            self.folder.stream(self.source, **options)
+            .writeStream.foreachBatch(collect)
+            .option("checkpointLocation", str(self.folder.root / "checkpoint"))
             .trigger(availableNow=True)
             .start()
         )
-        query.awaitTermination()
+        try:
+            query.awaitTermination()
+        except PySparkException as error:
+            if "the batch was read" not in str(error):
+                raise
+        return numbers(found)
 
-    with pytest.raises(PySparkException, match="the first attempt fails"):
-        run(fail)
+
+def test_files_that_changed_since_they_were_found(spark_folder):
+    query = Interrupted(spark_folder, "format")
+    (spark_folder.logs / "c.nq").write_text(LINE.format(33))
+    with pytest.raises(PySparkException, match=r"changed after it was found.*/c\.nq"):
+        query.attempt()
+    assert query.attempt(changedFiles="skip") == [0, 1]
+    assert query.attempt(changedFiles="read") == [0, 1, 33]
+    (spark_folder.logs / "b.nq").unlink()
+    for changed in ("skip", "read"):
+        with pytest.raises(PySparkException, match=r"was deleted after.*/b\.nq"):
+            query.attempt(changedFiles=changed)
+    options = {"changedFiles": "read", "ignoreMissingFiles": "true"}
+    assert query.attempt(finish=True, **options) == [0, 33]
+    spark_folder.add_log("d.nq", count=1)
+    assert query.attempt(finish=True, **options) == [3]
+
+
+def test_the_spark_source_lists_the_files_of_a_batch_again(spark_folder):
+    query = Interrupted(spark_folder, "read_stream")
     (spark_folder.logs / "b.nq").unlink()
     (spark_folder.logs / "c.nq").write_text(LINE.format(33))
+    assert query.attempt(finish=True) == [0, 33]
+    spark_folder.add_log("d.nq", count=1)
+    assert query.attempt(finish=True) == [3]
 
-    def collect(rows, number):
-        found.extend(row.asDict(recursive=True) for row in rows.collect())
 
-    if source == "format":
-        with pytest.raises(PySparkException, match=r"changed after it was found|was deleted after"):
-            run(collect)
-    else:
-        run(collect)
-        assert numbers(found) == [0, 33]
+@pytest.mark.feature('`readStream.format("rdfm")`')
+def test_a_second_query_with_the_same_state_stops_the_first(spark_folder, tmp_path):
+    spark_folder.add_log("a.nq", count=1)
+
+    def start(name, **trigger):
+        return (
+            spark_folder.stream("format")
+            .writeStream.format("parquet")
+            .option("path", str(tmp_path / name))
+            .option("checkpointLocation", str(tmp_path / f"{name}-checkpoint"))
+            .trigger(**trigger)
+            .start()
+        )
+
+    def read(name):
+        rows = spark_folder.spark.read.parquet(str(tmp_path / name)).collect()
+        return numbers(row.asDict(recursive=True) for row in rows)
+
+    first = start("first", processingTime="100 milliseconds")
+    first.processAllAvailable()
+    start("second", availableNow=True).awaitTermination()
+    spark_folder.add_log("b.nq", count=1)
+    with pytest.raises(PySparkException, match=f"{tmp_path}/state: another query"):
+        first.awaitTermination()
+    for name in ("second", "first"):
+        start(name, availableNow=True).awaitTermination()
+        assert read(name) == [0, 1]
+
+
+@pytest.mark.feature('`readStream.format("rdfm")`')
+def test_a_full_disk_ends_the_query_and_loses_nothing(spark_folder, small_disk):
+    """The disk contains the list of files."""
+    spark_folder.state = small_disk / "state"
+    spark_folder.add_log("a.nq", count=1)
+    spark_folder.run("format")
+    filler = small_disk / "filler"
+    with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
+        while file.write(bytes(1 << 16)):
+            pass
+    spark_folder.add_log("b.nq", count=1)
+    with pytest.raises(PySparkException, match=r"No space left on device: .*/disk/state/"):
+        spark_folder.run("format")
+    filler.unlink()
+    spark_folder.add_log("c.nq", count=1)
+    spark_folder.run("format")
+    assert spark_folder.numbers() == [0, 1, 2]
 
 
 def test_the_spark_source_ignores_old_files_and_the_rdfm_source_does_not(spark_folder):
