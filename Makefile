@@ -211,7 +211,7 @@ site: build build/tools/.installed ## Build the site of the docs in build/site, 
 
 soak: build wheel ## Run the long tests: many more random tests, and writers killed at every point
 	RDFM_FUZZ_SECONDS=600 cargo test --quiet --locked --release -p rdfm-laws
-	$(PY) -m pytest --quiet -m 'not peers' --hypothesis-profile=soak tests/property
+	RDFM_EXAMPLE_MB=500 $(PY) -m pytest --quiet -m 'not peers' --hypothesis-profile=soak tests/property
 	RDFM_JSONLD_DOCUMENTS=100000 $(if $(wildcard fuzz/corpus/ndjsonld),RDFM_JSONLD_CORPUS=fuzz/corpus/ndjsonld) \
 	  $(PY) -m pytest --quiet tests/differential/test_jsonld_reading.py
 	RDFM_KILLS=24 $(PY) -m pytest --quiet tests/spark/session/test_failures.py
