@@ -216,6 +216,7 @@ soak: build wheel ## Run the long tests: many more random tests, and writers kil
 	  $(PY) -m pytest --quiet tests/differential/test_jsonld_reading.py
 	RDFM_KILLS=24 $(PY) -m pytest --quiet tests/spark/session/test_failures.py
 	RDFM_KILLS=50 $(PY) -m pytest --quiet tests/nanopub/test_fetching.py tests/live/test_kills.py -k kill
+	RDFM_LOAD=10 $(PY) -m pytest --quiet tests/live/test_web_load.py
 
 peers: build ## Compare with programs that are not Python packages (JVM, Node)
 	RDFM_JSONLD_DOCUMENTS=10000 $(PY) -m pytest -m peers
