@@ -29,7 +29,7 @@ DENY := bans licenses sources
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites test-suites-rust test-suites-python test-examples earl lint fmt types bench bench-gains bench-growth bench-spark fuzz docs soak peers wheel standalone checks deny site release generate notices lock clean
+.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites test-suites-rust test-suites-python test-examples earl lint fmt types bench bench-gains bench-growth scale bench-spark fuzz docs soak peers wheel standalone checks deny site release generate notices lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -157,6 +157,9 @@ bench-gains: build ## Measure the gain of each fast path; PATHS='jelly-rows spli
 
 bench-growth: build ## Measure the cost of doubling the size of hostile JSON-LD and YAML-LD
 	$(PY) benchmarks/growth.py
+
+scale: build ## Measure time and memory at SIZE times the size of real datasets, and twice that; DISK=40 GB at most
+	$(PY) benchmarks/scale/run.py --size $(SIZE) --disk $(or $(DISK),40)
 
 bench-spark: build ## Compare rdfm in Spark with pyoxigraph and pyjelly, and print the ratios
 	$(PY) benchmarks/spark.py
