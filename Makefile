@@ -214,11 +214,12 @@ site: build build/tools/.installed ## Build the site of the docs in build/site, 
 
 soak: build wheel ## Run the long tests: many more random tests, and writers killed at every point
 	RDFM_FUZZ_SECONDS=600 cargo test --quiet --locked --release -p rdfm-laws
-	$(PY) -m pytest --quiet -m 'not peers' --hypothesis-profile=soak tests/property
+	RDFM_EXAMPLE_MB=500 $(PY) -m pytest --quiet -m 'not peers' --hypothesis-profile=soak tests/property
 	RDFM_JSONLD_DOCUMENTS=100000 $(if $(wildcard fuzz/corpus/ndjsonld),RDFM_JSONLD_CORPUS=fuzz/corpus/ndjsonld) \
 	  $(PY) -m pytest --quiet tests/differential/test_jsonld_reading.py
 	RDFM_KILLS=24 $(PY) -m pytest --quiet tests/spark/session/test_failures.py
 	RDFM_KILLS=50 $(PY) -m pytest --quiet tests/nanopub/test_fetching.py tests/live/test_kills.py -k kill
+	RDFM_LOAD=10 $(PY) -m pytest --quiet tests/live/test_web_load.py
 
 peers: build ## Compare with programs that are not Python packages (JVM, Node)
 	RDFM_JSONLD_DOCUMENTS=10000 $(PY) -m pytest -m peers

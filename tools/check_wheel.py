@@ -128,6 +128,11 @@ def try_out(wheel: Path, folder: Path) -> None:
             raise SystemExit(f"the installed package lacks share/{name}")
     variables["PATH"] = f"{environment / 'bin'}{os.pathsep}{variables.get('PATH', os.defpath)}"
     subprocess.run(["sh", ROOT / "tools/try_installed.sh", ROOT], **run)
+    (folder / "build").mkdir()
+    (folder / "log.jelly").rename(folder / "build/demo.jelly")
+    subprocess.run([python, ROOT / "tools/demo_spark.py", folder], stdout=subprocess.DEVNULL, **run)
+    if not list(folder.glob("build/demo-spark/part-*")):
+        raise SystemExit("the demo for Spark wrote nothing")
 
 
 def main() -> int:

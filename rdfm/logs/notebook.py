@@ -7,7 +7,6 @@ Law: the size is bounded, whatever the data is. All text is escaped.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -108,4 +107,6 @@ def _printable(text: str) -> str:
 
 
 def _escape(text: str) -> str:
+    import html  # slow to import, and only notebooks need it
+
     return html.escape(_printable(_shorten(visible(text), _MAX_TEXT)))

@@ -102,9 +102,8 @@ def test_nothing_is_lost_or_repeated(tmp_path, source, copy):
         victims = [process for process in processes for _ in range(KILLS)]
         generator.shuffle(victims)
         for victim in victims:
-            if (
-                generator.random() < 0.7
-            ):  # while all three work; otherwise, perhaps while they start
+            # Most are killed while all three work; the others perhaps while they start.
+            if generator.random() < 0.7:
                 size = size_of(copied)
                 wait_for(lambda size=size: keep_running(processes) and size_of(copied) != size)
             time.sleep(generator.random() * 0.3)
@@ -119,7 +118,7 @@ def test_nothing_is_lost_or_repeated(tmp_path, source, copy):
             lambda: keep_running([server, follower]) and len(numbers(copied)) >= len(found), 300
         )
         time.sleep(0.5)  # for messages that must not follow
-        follower.end(signal.SIGINT)
+        follower.end(signal.SIGTERM)
     finally:
         for process in processes:
             process.end(signal.SIGKILL)
