@@ -1,6 +1,6 @@
 """The streaming examples of the pages use less than 300 MB for a large log.
 
-RDFM_EXAMPLE_MB is the size of the log: 20 MB by default, 500 MB in `make soak`.
+RDFM_EXAMPLE_MB is the size of the log: 5 MB by default, 500 MB in `make soak`.
 """
 
 import os
@@ -9,7 +9,7 @@ import sys
 import pytest
 from measured import block, measured
 
-SIZE_MB = int(os.environ.get("RDFM_EXAMPLE_MB", "20"))
+SIZE_MB = int(os.environ.get("RDFM_EXAMPLE_MB", "5"))
 LIMIT_BYTES = 300_000_000
 
 # What each example does with the log `path`. It prints the number of quads or messages.

@@ -15,6 +15,11 @@ def typed(text, name):
     return Literal(text, datatype=XSD + name)
 
 
+def assert_same(table, other):
+    assert table.schema == other.schema
+    assert repr(table.to_pylist()) == repr(other.to_pylist())  # NaN does not equal NaN
+
+
 TERMS = st.sampled_from(
     [Iri("x:a"), BlankNode("b"), Literal("a"), Literal("a", language="en"), Literal("b", language="DE")]
     + [typed(text, name) for name in ("integer", "decimal", "date", "dateTime", "gYear")
@@ -30,6 +35,6 @@ def test_inferred_types_equal_the_same_types_given(messages):
     with rdfm.select(QUERY, log, format="nq", batch_messages=1) as solutions:
         inferred = solutions.to_arrow()
     with rdfm.select(QUERY, log, format="nq", types=solutions.types) as solutions:
-        assert solutions.to_arrow(types=None) == inferred
+        assert_same(solutions.to_arrow(types=None), inferred)
     with rdfm.select(QUERY, log, format="nq", types="auto") as solutions:
-        assert pa.RecordBatchReader.from_stream(solutions).read_all() == inferred
+        assert_same(pa.RecordBatchReader.from_stream(solutions).read_all(), inferred)
