@@ -58,7 +58,8 @@ with rdfm.select("SELECT ?s ?o { ?s ?p ?o }", path, types="auto", union_graphs=T
     print(sum(batch.num_rows for batch in pa.RecordBatchReader.from_stream(solutions)))
 """,
     "table": """
-print(sum(batch.num_rows for batch in rdfm.table(path, union_graphs=True).batches()))
+table = rdfm.table(path, union_graphs=True)
+print(sum(batch.num_rows * len(table.types) for batch in table.batches()))
 """,
     "rewritten log": """
 with rdfm.open_log(path) as log, rdfm.create_log(path + ".jelly") as output:
