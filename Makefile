@@ -22,10 +22,14 @@ FAST_IGNORED := $(addprefix tests/,differential docs peers project spark/session
 BROWSERS := chromium chromium-browser google-chrome chrome
 CARGO_FUZZ_VERSION := 0.13.2
 CARGO_FUZZ := fuzz/target/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
+CARGO_DENY_VERSION := 0.20.2
+CARGO_DENY := build/cargo-deny-$(CARGO_DENY_VERSION)/bin/cargo-deny
+# `advisories` needs access to the network.
+DENY := bans licenses sources
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-object-stores test-suites test-suites-rust test-suites-python test-examples earl lint fmt types bench bench-gains bench-growth bench-spark fuzz docs soak peers wheel standalone checks site release generate notices lock clean
+.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-object-stores test-suites test-suites-rust test-suites-python test-examples earl lint fmt types bench bench-gains bench-growth scale bench-spark fuzz docs soak peers wheel standalone checks deny site release generate notices lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -162,6 +166,9 @@ bench-gains: build ## Measure the gain of each fast path; PATHS='jelly-rows spli
 bench-growth: build ## Measure the cost of doubling the size of hostile JSON-LD and YAML-LD
 	$(PY) benchmarks/growth.py
 
+scale: build ## Measure time and memory at SIZE times the size of real datasets, and twice that; DISK=40 GB at most
+	$(PY) benchmarks/scale/run.py --size $(SIZE) --disk $(or $(DISK),40)
+
 bench-spark: build ## Compare rdfm in Spark with pyoxigraph and pyjelly, and print the ratios
 	$(PY) benchmarks/spark.py
 
@@ -203,22 +210,36 @@ checks: build/tools/.installed ## Check the workflows, action.yml and the Docker
 	build/tools/bin/zizmor --quiet --offline .github action.yml
 	build/tools/bin/hadolint Dockerfile
 
+deny: $(CARGO_DENY) ## Check the crates: licences, sources, duplicates; DENY=advisories for known vulnerabilities
+	$(CARGO_DENY) --all-features --locked check $(DENY)
+
+$(CARGO_DENY):
+	@echo 'Installing cargo-deny $(CARGO_DENY_VERSION) into build'
+	@cargo install --quiet --locked --root $(@D:/bin=) --version $(CARGO_DENY_VERSION) cargo-deny
+
 site: build build/tools/.installed ## Build the site of the docs in build/site, which needs no server and no network
 	$(PY) tools/site/build.py
 
 soak: build wheel ## Run the long tests: many more random tests, and writers killed at every point
 	RDFM_FUZZ_SECONDS=600 cargo test --quiet --locked --release -p rdfm-laws
-	$(PY) -m pytest --quiet -m 'not peers' --hypothesis-profile=soak tests/property
+	RDFM_EXAMPLE_MB=500 $(PY) -m pytest --quiet -m 'not peers' --hypothesis-profile=soak tests/property
 	RDFM_JSONLD_DOCUMENTS=100000 $(if $(wildcard fuzz/corpus/ndjsonld),RDFM_JSONLD_CORPUS=fuzz/corpus/ndjsonld) \
 	  $(PY) -m pytest --quiet tests/differential/test_jsonld_reading.py
 	RDFM_KILLS=24 $(PY) -m pytest --quiet tests/spark/session/test_failures.py
-	RDFM_KILLS=50 $(PY) -m pytest --quiet tests/nanopub/test_fetching.py -k killed
+	RDFM_KILLS=50 $(PY) -m pytest --quiet tests/nanopub/test_fetching.py tests/live/test_kills.py -k kill
+	RDFM_LOAD=10 $(PY) -m pytest --quiet tests/live/test_web_load.py
 
 peers: build ## Compare with programs that are not Python packages (JVM, Node)
 	RDFM_JSONLD_DOCUMENTS=10000 $(PY) -m pytest -m peers
 
-wheel: .venv/.installed ## Build the wheel for publication in dist, check its size and contents, and test it outside the repository
+build/publish/.installed: requirements-publish.lock .venv/.installed
+	@$(PY) -m venv --clear build/publish
+	@build/publish/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-publish.lock
+	@touch $@
+
+wheel: build/publish/.installed ## Build the wheel for publication in dist, check its size and contents, and test it outside the repository
 	$(PY) tools/check_wheel.py
+	tools/sbom.sh dist/rdfm-*.whl dist/rdfm.cdx.json build/publish/bin/python
 
 release: .venv/.installed ## Commit and tag the release VERSION, such as 0.1.0; nothing is pushed
 	$(PY) tools/release.py '$(VERSION)'
@@ -236,6 +257,8 @@ lock: ## Write requirements.lock with the newest versions (needs uv)
 	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade --output-file requirements-checks.lock
 	uv pip compile --group pyproject.toml:object-stores --universal --generate-hashes --python-version 3.11 \
 	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade --output-file requirements-object-stores.lock
+	uv pip compile --group pyproject.toml:publish --universal --generate-hashes --python-version 3.11 \
+	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade --output-file requirements-publish.lock
 
 clean: ## Remove everything that was built, including .venv
 	rm -rf .venv build dist target fuzz/target .pytest_cache .mypy_cache .ruff_cache .hypothesis rdfm/_core*.so

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kinds import encoded, reading, same_messages, writing
+from kinds import encoded, read_log, reading, writing
 from work import Row, Task
 
 LOGS = ("iot", "osm")
@@ -18,7 +18,7 @@ def relative_sizes(log: str, folder: Path, messages: int) -> list[dict[str, Any]
     """The size of a log in Jelly 1.2, relative to Jelly 1.1."""
     import pyarrow as pa
 
-    inputs = same_messages(log, folder, messages)
+    inputs = list(read_log(f"{log}.nq", folder, messages))
     new, old = (encoded("jelly", inputs, jelly_version=version) for version in ("1.2", "1.1"))
     zstd = pa.Codec("zstd", compression_level=3)
     ratios = (len(new) / len(old), zstd.compress(new).size / zstd.compress(old).size)
@@ -40,8 +40,8 @@ def rows() -> list[Row[Task]]:
     return [
         Row(
             f"jelly 1.2 {name} ({log})",
-            partial(work, same_messages, "jelly", log, jelly_version="1.2"),
-            ("jelly 1.1", partial(work, same_messages, "jelly", log, jelly_version="1.1")),
+            partial(work, read_log, "jelly", f"{log}.nq", jelly_version="1.2"),
+            ("jelly 1.1", partial(work, read_log, "jelly", f"{log}.nq", jelly_version="1.1")),
             target,
         )
         for log in LOGS

@@ -83,7 +83,7 @@ def writing(make: Any, format: str, log: str, folder: Path, messages: int, **opt
     """Encodes the data that `make` returns."""
     from rdfm import formats
 
-    inputs = make(log, folder, messages)
+    inputs = list(make(log, folder, messages))
     count = sum(map(records, inputs))
 
     def write(out: IO[bytes]) -> int:

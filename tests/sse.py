@@ -81,3 +81,11 @@ class Parser:
 def parse(data):
     """Returns the events of a complete stream."""
     return Parser().feed(data, ended=True).events
+
+
+def encode_event(data, id=None, type="rdf-message", end="\n"):
+    """Returns an event. Without a type it has the default one."""
+    lines = [f"event: {type}"] if type else []
+    lines += [] if id is None else [f"id: {id}"]
+    lines += [f"data: {line}" for line in data.split("\n")]
+    return (end.join(lines) + end * 2).encode()

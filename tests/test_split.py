@@ -1,5 +1,6 @@
 """File splits: planning, reading, restart marks and errors."""
 
+import bz2
 import gzip
 import pickle
 from itertools import pairwise
@@ -7,10 +8,13 @@ from itertools import pairwise
 import jelly_proto
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from members import MEMBERS, cut, join, rdfm_member, unsized_frame, zstd
 
 import rdfm
 from rdfm import Split, formats, plan_splits
-from rdfm.errors import DecodeError, OptionError, UnsupportedError
+from rdfm.errors import DecodeError, OptionError, TruncatedError, UnsupportedError
 
 QUAD = '<http://ex/s> <http://ex/p> "%d" .\n'
 COUNT = 3000
@@ -80,6 +84,9 @@ def test_reading_a_split_reads_only_its_range(tmp_path):
     [
         ("log.nq", COMMENT_LOG[: COMMENT_LOG.rindex(b"<http://ex/s", 0, SPLIT_BYTES)], {}),
         ("log.nq.gz", gzip.compress(COMMENT_LOG, 0), {}),
+        ("log.nq.zst", unsized_frame(COMMENT_LOG) * 2, {}),
+        ("log.nq.zst", zstd.compress(COMMENT_LOG), {}),
+        ("log.nq.bz2", bz2.compress(COMMENT_LOG) * 2, {}),
         ("log.nq", COMMENT_LOG, {"dialect": "plain"}),
         ("log.nq", COMMENT_LOG.replace(b"# @message\n", b""), {}),
         ("log.ttl", COMMENT_LOG, {}),
@@ -427,3 +434,93 @@ def test_a_new_stream_in_a_split_begins_with_empty_tables(jelly):
     found = read(jelly, splits, joins="new")
     assert found == read_without_splits(jelly, joins="new")
     assert [values for _, _, values in found][-2:] == [[str(COUNT - 1)], ["x"]]
+
+
+COMPRESSED_KINDS = [
+    ("gzip", ["rdfm"]),
+    ("gzip", ["bgzf"]),
+    ("gzip", ["rdfm", "bgzf", "rdfm", "rdfm", "unsized"]),
+    ("zstd", ["rdfm"]),
+    ("zstd", ["checksum", "skippable"]),
+    ("zstd", ["rdfm", "rdfm", "rdfm", "unsized"]),
+]
+JELLY_LOG = formats.find("jelly").encode(formats.find("nq").decode(COMMENT_LOG), restart_bytes=900)
+LOGS = {"nq": COMMENT_LOG, "leading.nq": b"# @message\n" + COMMENT_LOG, "jelly": JELLY_LOG}
+
+
+@pytest.mark.parametrize("suffix", LOGS)
+@pytest.mark.parametrize(("compression", "kinds"), COMPRESSED_KINDS)
+def test_compressed_logs_are_split_at_members(tmp_path, suffix, compression, kinds):
+    path = tmp_path / f"log.{suffix}.{'gz' if compression == 'gzip' else 'zst'}"
+    log = LOGS[suffix]
+    path.write_bytes(join(compression, kinds, cut(log, 2000)))
+    expected = read_without_splits(path)
+    assert len(expected) == COUNT
+    splits = plan_splits(path, split_bytes=1, count=True)
+    is_mixed = "unsized" in kinds
+    assert len(splits) == len(kinds) if is_mixed else len(splits) >= len(log) // 2000
+    assert read(path, pickle.loads(pickle.dumps(splits))) == expected
+    assert all(split.first_member and split.compression == compression for split in splits)
+    found = read(path, plan_splits(path, split_bytes=path.stat().st_size // 3))
+    assert [message[1:] for message in found] == [message[1:] for message in expected]
+    with pytest.raises(OptionError, match="cannot be split"):
+        rdfm.open_log(path, split=splits[-1], compression="bzip2")
+
+
+@given(
+    counts=st.lists(st.integers(0, 3), max_size=20),
+    compression=st.sampled_from(list(MEMBERS)),
+    member=st.integers(1, 60),
+    data=st.data(),
+)
+def test_compressed_logs_are_split_anywhere(counts, compression, member, data):
+    log = "# @message\n".join(QUAD % count * count for count in counts).encode()
+    kinds = data.draw(st.lists(st.sampled_from(list(MEMBERS[compression])), min_size=1))
+    packed = join(compression, kinds, cut(log, member))
+    expected = read_without_splits(packed, format="nq") if packed else []
+    for split_bytes in (1, data.draw(st.integers(1, max(len(packed), 1)))):
+        splits = plan_splits(packed, "nq", split_bytes=split_bytes, count=True)
+        assert read(packed, splits, format="nq") == expected
+
+
+def test_members_of_bytes_and_of_plain_logs_are_found():
+    packed = rdfm_member("zstd")(COMMENT_LOG[:5000]) + rdfm_member("zstd")(COMMENT_LOG[5000:])
+    splits = plan_splits(packed, "nq", split_bytes=100)
+    assert [split.start for split in splits] == [0, 5001]
+    plain = b"".join(QUAD.encode() % number for number in range(COUNT))
+    packed = join("gzip", ["rdfm"], cut(plain, 3001))
+    splits = plan_splits(packed, "nq", rows="quads", split_bytes=100)
+    assert len(splits) > 20
+    rows = [
+        row["quads"] if "quads" in row else row["object"]
+        for split in splits
+        for row in pa.table(rdfm.open_log(packed, "nq", split=split, rows="quads")).to_pylist()
+    ]
+    assert rows == [f'"{number}"' for number in range(COUNT)]
+
+
+@pytest.mark.parametrize("compression", MEMBERS)
+def test_an_appended_log_is_split(tmp_path, compression, monkeypatch):
+    monkeypatch.setattr("rdfm.storage.compression.BLOCK_BYTES", 10_000)
+    path = tmp_path / f"log.nq.{'gz' if compression == 'gzip' else 'zst'}"
+    for _ in range(3):
+        rdfm.convert(COMMENT_LOG, path, from_format="nq", append=True)
+    assert len(plan_splits(path, split_bytes=1)) > 3 * len(COMMENT_LOG) // 10_000
+    assert read(path, plan_splits(path, split_bytes=1, count=True)) == read_without_splits(path)
+
+
+@pytest.mark.parametrize("compression", MEMBERS)
+def test_damage_in_a_split_is_an_error(tmp_path, compression):
+    path = tmp_path / f"log.nq.{'gz' if compression == 'gzip' else 'zst'}"
+    packed = join(compression, ["rdfm"], cut(COMMENT_LOG, 20_000))
+    path.write_bytes(packed)
+    splits = plan_splits(path, split_bytes=1)
+    for split in splits:
+        start = split.first_member.file_offset
+        damaged = packed[: start + 40] + b"\xff" * 30 + packed[start + 70 :]
+        path.write_bytes(damaged)
+        with pytest.raises(DecodeError):
+            read(path, [split])
+    path.write_bytes(packed[:-9])
+    with pytest.raises(TruncatedError):
+        read(path, splits)

@@ -3,7 +3,10 @@
 import contextlib
 import http.client
 import queue
+import re
 import socket
+import subprocess
+import sys
 import threading
 import urllib.parse
 
@@ -83,6 +86,35 @@ def serve_web(folder=None, **options):
     finally:
         stop.set()
         thread.join(60)
+
+
+class Process:
+    """A running `rdfm serve`.
+
+    Attributes:
+        process: The process.
+        start: The first line of its event log.
+        web: The server, inside the `with` block.
+    """
+
+    def __init__(self, *arguments, command=None):
+        self.process = subprocess.Popen(
+            command or [sys.executable, "-m", "rdfm", "serve", *map(str, arguments)],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.start = self.process.stderr.readline()
+
+    def __enter__(self):
+        found = re.search(r"https?://[^ ,]+:(\d+)", self.start)
+        assert found, self.start
+        self.web = WebServer(int(found[1]))
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stderr.close()
 
 
 def quote(topic):

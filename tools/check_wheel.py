@@ -5,10 +5,12 @@ run from another folder, behaves as it does for users. The check downloads nothi
 index.
 
 An argument sets the cargo profile. The default is `wheel`, the profile of published wheels, and
-copies the wheel to dist. `release` reuses an existing build.
+copies the wheel to dist. On Linux this wheel is linked by Zig (build/publish) against an old glibc,
+so that it runs on most distributions. `release` reuses an existing build.
 """
 
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -21,6 +23,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
 MAX_BYTES = 8_000_000
+PUBLISH = ROOT / "build" / "publish" / "bin"  # Zig and auditwheel
+PLATFORM = "manylinux_2_28"
 REQUIRED = (
     "rdfm/__init__.py",
     "rdfm/py.typed",
@@ -34,12 +38,31 @@ FORBIDDEN = ("tests/", "benchmarks/", "crates/", "spec-fixtures/", "tools/")
 
 def build(folder: Path, profile: str) -> Path:
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-    # pip finds the build backend's program on the PATH.
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    environment = {**os.environ, "PATH": path, "MATURIN_PEP517_ARGS": f"--profile {profile}"}
+    # pip finds the build backend's program on the PATH, which finds Zig there.
+    folders = [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
+    arguments = f"--profile {profile}"
+    if is_portable(profile):
+        folders.insert(0, str(PUBLISH))
+        arguments += f" --zig --compatibility {PLATFORM}"
+    path = os.pathsep.join(folders)
+    environment = {**os.environ, "PATH": path, "MATURIN_PEP517_ARGS": arguments}
     subprocess.run([*command, "--wheel-dir", folder, ROOT], check=True, env=environment)
     (wheel,) = folder.glob("rdfm-*.whl")
     return wheel
+
+
+def is_portable(profile: str) -> bool:
+    return profile == "wheel" and sys.platform == "linux"
+
+
+def platform_error(wheel: Path) -> str | None:
+    """Returns an error if the wheel needs newer system libraries than its name says."""
+    command = [PUBLISH / "auditwheel", "show", wheel]
+    shown = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    found = re.search(r'following platform tag:\s*"manylinux_2_(\d+)_', shown)
+    if PLATFORM in wheel.name and found and int(found[1]) <= 28:
+        return None
+    return f"not for {PLATFORM}: {shown}"
 
 
 def has_symbols(extension: bytes) -> bool:
@@ -105,13 +128,21 @@ def try_out(wheel: Path, folder: Path) -> None:
             raise SystemExit(f"the installed package lacks share/{name}")
     variables["PATH"] = f"{environment / 'bin'}{os.pathsep}{variables.get('PATH', os.defpath)}"
     subprocess.run(["sh", ROOT / "tools/try_installed.sh", ROOT], **run)
+    (folder / "build").mkdir()
+    (folder / "log.jelly").rename(folder / "build/demo.jelly")
+    subprocess.run([python, ROOT / "tools/demo_spark.py", folder], stdout=subprocess.DEVNULL, **run)
+    if not list(folder.glob("build/demo-spark/part-*")):
+        raise SystemExit("the demo for Spark wrote nothing")
 
 
 def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        wheel = build(folder, *(sys.argv[1:] or ["wheel"]))
+        (profile,) = sys.argv[1:] or ["wheel"]
+        wheel = build(folder, profile)
         errors = errors_of(wheel)
+        if is_portable(profile) and (error := platform_error(wheel)):
+            errors.append(error)
         for error in errors:
             print(f"{wheel.name}: {error}")
         if not errors:

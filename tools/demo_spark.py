@@ -1,4 +1,7 @@
-"""The last part of `make demo`: reads and writes a log in Spark, if a suitable Java exists."""
+"""The last part of `make demo`: reads and writes a log in Spark, if a suitable Java exists.
+
+The argument is the folder that contains `build/demo.jelly`. The default is the repository.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,7 @@ def start(temporary: Path) -> Any:
 
 def main() -> None:
     """Show and run the steps."""
-    os.chdir(ROOT)
+    os.chdir(sys.argv[1] if sys.argv[1:] else ROOT)
     with tempfile.TemporaryDirectory() as temporary:
         try:
             spark = start(Path(temporary))

@@ -34,7 +34,7 @@ def remember(name: str, value: Any) -> None:
     http.set_defaults(
         {
             name: _connection_options[name]
-            for name in ("headers", "follow", "from_end", "retry", *TLS)
+            for name in ("headers", "follow", "from_end", "retry", "last_event_id", *TLS)
             if name in _connection_options
         }
     )

@@ -120,8 +120,8 @@ def convert(
             - commit_seconds: When appending, the interval in seconds at which complete messages
               become part of the log; 0 for only at the end. Defaults to 10 if an input is a live
               stream, pipe, FIFO, socket, or a URL whose response has no length, and to 0 otherwise.
-            - follow, from_end, retry, tls_ca, tls_cert, tls_key: For live streams (`grpc://…`), as
-              in the `storage_options` of `open_log`.
+            - follow, from_end, retry, last_event_id, tls_ca, tls_cert, tls_key: For live streams
+              (`grpc://…`, or URLs of events), as in the `storage_options` of `open_log`.
             - check: With `pretty`, write nothing; `changed` of the summary tells whether the input,
               one file, differs from its pretty form.
             - in_place: With `pretty`, replace the input, one file, by its pretty form. A file with
@@ -318,7 +318,22 @@ def plan(
         jobs=jobs,
         # Two threads write row groups about as fast as one thread prepares them.
         row_jobs=stages.get("jobs") or min(cores, 2),
+        last_event_id=(live_settings or {}).get("last_event_id"),
+        stream_conflict=_describe_stream_conflict(inputs, is_regrouped=is_regrouped),
     )
+
+
+def _describe_stream_conflict(inputs: list[Readable], *, is_regrouped: bool) -> str | None:
+    """Return the reason why a stream of events cannot be appended; None if it can."""
+    if len(inputs) > 1:
+        return "a stream of events can be appended only without other inputs; use one run for each"
+    if is_regrouped:
+        return (
+            f"a stream of events cannot be appended with {spell_option('group_by')}, because a run "
+            "could end between two events of a message; append the events as they are, and regroup "
+            "that log"
+        )
+    return None
 
 
 def _max_message_bytes(reads: dict[str, Any]) -> int | None:

@@ -34,12 +34,14 @@ class EncodedBatch(NamedTuple):
         messages: Number of messages that begin in the batch.
         quads: Number of quads in the batch.
         bytes_in: Number of input bytes read up to the end of the batch.
+        event_id: The id of the last event in the batch, if its messages arrived as events.
     """
 
     parts: list[Part]
     messages: int
     quads: int
     bytes_in: int
+    event_id: str | None
 
 
 class Encoding:
@@ -70,7 +72,9 @@ class Encoding:
         """Return the number of batches whose bytes have not been taken."""
         return len(self._pool)
 
-    def submit(self, batch: AnyBatch, source: str, bytes_in: int) -> None:
+    def submit(
+        self, batch: AnyBatch, source: str, bytes_in: int, event_id: str | None = None
+    ) -> None:
         """Encode a batch of the log `source`."""
         skipped_index = None if self._skip is None else self._skip(batch)
         if skipped_index is None:
@@ -94,11 +98,10 @@ class Encoding:
                 error.source = source
                 raise
             messages = len(batch) - batch.continued
-            return (
-                EncodedBatch(part_list(output), messages, batch.record_count, bytes_in),
-                encoder,
-                generation,
+            encoded = EncodedBatch(
+                part_list(output), messages, batch.record_count, bytes_in, event_id
             )
+            return encoded, encoder, generation
 
         self._pool.submit(work, in_caller=in_caller)
 

@@ -26,7 +26,7 @@ from rdfm.conversion.interruption import Interrupted
 from rdfm.conversion.skipping import Skipping
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.target import Target, describe_source
-from rdfm.errors import EncodeError, RdfmError
+from rdfm.errors import EncodeError, OptionError, RdfmError
 from rdfm.formats.spec import join_words
 from rdfm.logs import remedies
 from rdfm.logs.channel import Channel, ChannelCancelledError, create_feeding_thread
@@ -40,6 +40,7 @@ from rdfm.logs.stages.stage import SkipErrors, Stage, Stages, Tally
 from rdfm.logs.write.append import COMMIT_SECONDS
 from rdfm.logs.write.output import FolderOutput, Output, OutputShape
 from rdfm.logs.write.parts import Part, part_list
+from rdfm.storage.addresses import is_web
 
 if TYPE_CHECKING:
     from rdfm.logs.write.append import AppendOutput
@@ -88,6 +89,8 @@ class ConversionPlan(NamedTuple):
         bytes_total: Size of all inputs in bytes, if known.
         jobs: Number of threads that encode batches.
         row_jobs: Number of threads that write row groups.
+        last_event_id: The id of the event after which a stream of events begins, if given.
+        stream_conflict: The reason why a stream of events cannot be appended with these options.
     """
 
     inputs: list[Readable]
@@ -105,6 +108,8 @@ class ConversionPlan(NamedTuple):
     bytes_total: int | None = None
     jobs: int = 1
     row_jobs: int = 1
+    last_event_id: str | None = None
+    stream_conflict: str | None = None
 
 
 class Pipeline:
@@ -162,6 +167,7 @@ class Pipeline:
         # Ctrl-C may interrupt at any line. The handlers below stop everything that has started.
         try:
             output = self._plan.shape.open_output()
+            self._continue_stream()
             threads.append(
                 threading.Thread(
                     target=_write, args=(output, output_queue), name="rdfm-write", daemon=True
@@ -228,6 +234,20 @@ class Pipeline:
             counters=self._counters.bounds,
             uncommitted_bytes=sum(driver.uncommitted.values()) if self._read_all else 0,
         )
+
+    def _continue_stream(self) -> None:
+        """Let a stream of events that is appended begin after the last event in the log."""
+        plan = self._plan
+        if not plan.shape.appends or not any(is_web(str(log)) for log in plan.inputs):
+            return
+        try:
+            if plan.stream_conflict is not None:
+                raise OptionError(plan.stream_conflict)
+            plan.driver.continue_stream(
+                plan.shape.continue_stream(str(plan.inputs[0]), plan.last_event_id)
+            )
+        except OptionError as error:
+            plan.driver.stream_error = error
 
     def _input_notes(self) -> tuple[str, ...]:
         # The driver may have read ahead by an amount that depends on timing. In that case, its
@@ -420,7 +440,7 @@ class Pipeline:
                 encoder.submit(batch.slice(0, rest), item.source.name, item.bytes_in)
             self._pause(encoder, output_queue)
             batch = batch.slice(rest, rest + 1)
-        encoder.submit(batch, item.source.name, item.bytes_in)
+        encoder.submit(batch, item.source.name, item.bytes_in, item.header.get("event_id"))
 
     def _drain(self, output_queue: Channel[list[Part]]) -> None:
         """Wait for all batches that are being encoded, and pass on their bytes.
@@ -449,7 +469,11 @@ class Pipeline:
             return
         try:
             for encoded in self._encoder.take(all=all):
-                self._out += encoded.parts
+                self._out += (
+                    encoded.parts
+                    if encoded.event_id is None
+                    else [part._replace(event_id=encoded.event_id) for part in encoded.parts]
+                )
                 self._collected += _size(encoded.parts)
                 self._messages += encoded.messages
                 self._quads += encoded.quads

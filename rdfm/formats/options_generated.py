@@ -24,23 +24,24 @@ _NAMES = """
 a after allow_host allow_http allow_publish any append b batches before boolean canonical chain
 changed_files check checksum classes clean_source client_ca color column_name_of_corrupt_record
 columns commit_seconds compression contains cors count create_topics debug default_graph_as
-default_topic discard_cached_input_ratio distinct drop_comments errors_to file_name_only filter
-first first_byte_timeout folder follow format format_a format_b from graph group_by grpc gzip
-header help html http ids ignore_corrupt_files ignore_metadata ignore_missing_files in_place
-inputs insecure interval invert iri jobs json keep_partial kind latest latest_first limit links
-lists log log_format logs max_bytes_per_trigger max_cached_files max_client_bytes max_columns
-max_errors max_file_age max_files_per_trigger max_open max_records_per_file max_rows max_steps
-max_streams max_total_steps max_warnings message_per_file messages metadata metrics
-min_partitions mode modified_after modified_before names no_follow no_marks no_namespaces
-no_rdf_star object on_error output overlap overwrite partition_columns partitions parts
-patch_format path path_glob_filter paths per_message plain_flat predicate predicates prefix
-progress publish_token_file quads query quiet rdf rdf12 read_token_file recursive_file_lookup
-regex rejects repair require restart retry root_path rows sample schema secret_storage_options
-seed separate_blank_nodes shapes signatures single sizes skip skip_empty skip_lines skolemize
-snapshots solutions source source_archive_dir split split_by split_bytes split_messages started
-state_location stats stop storage_options stream_type strict subject sync take target terms
-test_instance time time_property timeout tls_ca tls_cert tls_key to top topic types undelimited
-union_graphs unordered variables version wait where whole window write_id
+default_topic depth discard_cached_input_ratio distinct drop_comments errors_to file_name_only
+filter first first_byte_timeout folder follow format format_a format_b from graph group_by grpc
+gzip header help html http ids ignore_corrupt_files ignore_metadata ignore_missing_files
+in_place inputs insecure interval invert iri jobs json keep_partial kind last_event_id latest
+latest_first limit links lists log log_format logs max_bytes_per_trigger max_cached_files
+max_client_bytes max_columns max_errors max_file_age max_files_per_trigger max_open
+max_records_per_file max_rows max_steps max_streams max_total_steps max_warnings
+message_per_file messages metadata metrics min_partitions mode modified_after modified_before
+names no_follow no_marks no_namespaces no_rdf_star object on_error output overlap overwrite
+partition_columns partitions parts patch_format path path_glob_filter paths per_message
+plain_flat predicate predicates prefix progress publish_token_file quads query quiet rdf rdf12
+read_token_file recursive_file_lookup regex rejects repair require restart retry root_path rows
+sample schema secret_storage_options seed separate_blank_nodes shapes signatures single sizes
+skip skip_empty skip_lines skolemize snapshots solutions source source_archive_dir split
+split_by split_bytes split_messages started state_location stats stop storage_options
+stream_type strict subject sync take target terms test_instance time time_property timeout
+tls_ca tls_cert tls_key to top topic types undelimited union_graphs unordered variables version
+wait where whole window write_id
 """
 RESERVED = frozenset(_NAMES.split())
 
@@ -279,6 +280,7 @@ class ConvertOptions(_BothOptions, total=False):
     follow: bool | str | None
     from_end: bool | str | None
     retry: int | str | None
+    last_event_id: str | None
     tls_ca: str | os.PathLike[str] | None
     tls_cert: str | os.PathLike[str] | None
     tls_key: str | os.PathLike[str] | None

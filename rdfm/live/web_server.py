@@ -1,8 +1,9 @@
 """The HTTP server: its address, TLS, connections and shutdown.
 
 In: an ASGI application and settings. Out: a server that accepts requests.
-Cost: at most `OTHER_CONNECTIONS` connections more than calls; each buffers at most
-`MAX_REQUEST_BYTES` of a request's head and about 64 KiB of the response, besides the current piece.
+Cost: at most `OTHER_CONNECTIONS` connections more than calls, and at most half of the files that the
+process may open; each buffers at most `MAX_REQUEST_BYTES` of a request's head and about 64 KiB of
+the response, besides the current piece.
 Law: a client that sends no complete request within `REQUEST_SECONDS`, or does not read for
 `STALL_SECONDS`, is disconnected.
 """
@@ -25,6 +26,11 @@ from rdfm.live.addresses import Address, listening_error
 from rdfm.live.tls import Tls, TlsContents
 from rdfm.live.web_app import WebApp
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
 __all__ = ["WebServer"]
 
 MAX_REQUEST_BYTES = 32 << 10
@@ -33,6 +39,9 @@ STALL_SECONDS = 30.0
 IDLE_SECONDS = 60
 OTHER_CONNECTIONS = 1000  # connections allowed in addition to one per call
 _BACKLOG = 1024
+# Connections that are accepted before those that are too many are closed.
+_ACCEPTED = 64
+_OTHER_FILES = 2 * _ACCEPTED  # open files besides those of connections
 
 
 class WebServer:
@@ -48,7 +57,7 @@ class WebServer:
         self._app = app
         self._tls = tls
         self._context: ssl.SSLContext | None = None  # for new connections
-        self._max_connections = max_streams + OTHER_CONNECTIONS
+        self._max_connections = _allow_files(max_streams + OTHER_CONNECTIONS)
         self._server: _Server | None = None
         self._serving: asyncio.Task[None] | None = None
 
@@ -78,7 +87,7 @@ class WebServer:
             log_level="critical",  # the application has its own log
             access_log=False,
             server_header=False,
-            backlog=_BACKLOG,
+            backlog=_ACCEPTED,
             timeout_keep_alive=IDLE_SECONDS,
             h11_max_incomplete_event_size=MAX_REQUEST_BYTES,
             ssl_context_factory=None if self._tls is None else lambda *_: self._outer_context(),
@@ -90,6 +99,8 @@ class WebServer:
         ready.cancel()
         if self._serving.done():
             self._serving.result()
+        for listener in listeners:
+            listener.listen(_BACKLOG)  # connections may wait until they are accepted
 
     def _outer_context(self) -> ssl.SSLContext:
         """Return a context that uses the current one for each new connection."""
@@ -163,9 +174,10 @@ class _LimitedProtocol(H11Protocol):
         self._set_deadline(REQUEST_SECONDS)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Cancel the deadline."""
+        """Cancel the deadlines, which would keep the buffers of the connection in memory."""
         self._set_deadline(None)
         super().connection_lost(exc)
+        self._unset_keepalive_if_required()
 
     def data_received(self, data: bytes) -> None:
         """Receive a part of a request."""
@@ -209,6 +221,20 @@ class _LimitedProtocol(H11Protocol):
 def _limited(max_connections: int) -> type[asyncio.Protocol]:
     """Return a protocol for a server with a maximum number of connections."""
     return type("Connection", (_LimitedProtocol,), {"max_connections": max_connections})
+
+
+def _allow_files(connections: int) -> int:
+    """Let the process open files for a number of connections, and return how many are possible."""
+    if resource is None:
+        return connections
+    # A connection and a log for each, and some more.
+    needed = 2 * connections + _OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        return max((soft - _OTHER_FILES) // 2, 1)
+    return connections
 
 
 def _listen(address: Address) -> list[socket.socket]:

@@ -91,6 +91,12 @@ LIVE = declare(
         group=_LIVE,
     ),
     OptionSpec(
+        "last_event_id",
+        help="Start after the event with this id; if it is empty, with the first event.",
+        metavar="ID",
+        group=_LIVE,
+    ),
+    OptionSpec(
         "tls_ca",
         "file",
         "CA certificates for verifying servers, as a PEM file (default: built-in certificates).",

@@ -8,16 +8,28 @@ Law: Python and the command line return the same rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
-from rdfm._core import Query
+from rdfm import formats
+from rdfm._core import Literal as RdfLiteral
+from rdfm._core import Query, ResultBatch
 from rdfm.conversion.convert_options import input_formats, split_options
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.skipping import check_skipping
 from rdfm.conversion.tables import TableBatch, create_computed_output
-from rdfm.errors import OptionError, Remedy, spell_option
-from rdfm.logs.input.driver import Driver, Item, ReadBatch, ReadSettings, SkippedData, line_settings
+from rdfm.errors import DecodeError, OptionError, Remedy, spell_option
+from rdfm.logs.input.driver import (
+    NO_LOG,
+    NOTHING_DROPPED,
+    Driver,
+    Item,
+    ReadBatch,
+    ReadSettings,
+    SkippedData,
+    line_settings,
+)
 from rdfm.logs.input.inputs import Readable, input_list, may_be_endless
 from rdfm.logs.input.progress import ProgressFunction, Reporter, total_bytes
 from rdfm.logs.read.frames import Tabular, require_package
@@ -25,10 +37,12 @@ from rdfm.logs.read.rows import run_row_stages
 from rdfm.logs.stages.stage import SkipErrors, Stage, Tally
 from rdfm.logs.write.output import Writable, output_format
 from rdfm.logs.write.own_input import reject_own_input
-from rdfm.sparql.entities import Column, ColumnFinder, Entities, EntityColumns, Namer
+from rdfm.sparql.column_finder import ColumnFinder
+from rdfm.sparql.entities import Entities
+from rdfm.sparql.entity_columns import FIXED, Column, EntityColumns, Namer, parse_column
 from rdfm.sparql.query import QueryOutput
-from rdfm.sparql.query_options import ANY, TYPES, ColumnTypes, as_texts, parse_types
-from rdfm.sparql.query_remedies import UNION_GRAPHS
+from rdfm.sparql.query_options import ANY, ColumnTypes, as_texts, parse_types
+from rdfm.sparql.query_remedies import SPLIT_BY_SUBJECT, UNION_GRAPHS
 from rdfm.sparql.query_stage import QueryStage, SolutionBatch
 from rdfm.sparql.table_options import TABLE
 
@@ -51,6 +65,7 @@ def table(
     types: ColumnTypes | None = None,
     lists: Literal["auto", "always"] = "auto",
     first: bool = False,
+    depth: int | str | None = None,
     max_columns: int | str | None = None,
     union_graphs: bool = False,
     prefixes: Mapping[str, str] | None = None,
@@ -74,11 +89,13 @@ def table(
         names: "prefixed" for column names such as `ex:value`, with the prefixes of the logs and
             `prefixes`; "local" for the part after the last `#`, `/` or `:`, if it is unique.
         types: Types by column name, such as `{"ex:value": "double", "ex:tag": "string[]"}`, where
-            `[]` is a list. If given, only these columns; with "auto", the others are inferred. The
+            `[]` is a list, `{name=type,…}` a struct and `(type)` a collection. If given, only these columns; with "auto", the others are inferred. The
             logs are then read only once, so that they may be pipes.
         lists: "auto" for lists if a subject has several values for the predicate in a message, or
             "always" for lists in all inferred columns.
         first: Keep the first value of a subject instead of a list.
+        depth: Maximum depth of nested blank nodes, 0 by default. A blank node to which only one
+            subject refers becomes a struct instead of a row, and a collection becomes a list.
         max_columns: Maximum number of columns, 1,000 by default.
         union_graphs: Use the triples of all graphs, not only of the default graph.
         prefixes: Namespaces by prefix, for names.
@@ -108,6 +125,7 @@ def table(
         "types": types,
         "lists": lists,
         "first": first,
+        "depth": depth,
         "max_columns": max_columns,
         "union_graphs": union_graphs,
         "prefixes": prefixes,
@@ -172,11 +190,7 @@ class EntityTable(Tabular):
         self._prefixes: Mapping[str, str] = stages.get("prefixes") or {}
         self._types = parse_types(stages.get("types"))
         self._infers = not self._types or self._types.pop(ANY, None) is not None
-        for name, type in self._types.items():
-            if type.removesuffix("[]") not in TYPES:
-                raise OptionError(
-                    f"unknown type '{type[:40]}' for {name}; expected one of {', '.join(TYPES)}, or a list of it, such as string[]"
-                )
+        self._given = [parse_column(name, type) for name, type in self._types.items()]
         self._predicates = self._resolve("predicates")
         self._classes = self._resolve("classes")
         if not self._infers and self._predicates:
@@ -224,7 +238,8 @@ class EntityTable(Tabular):
         """Yield the triples of the logs."""
         reads = {n.removeprefix("from_"): v for n, v in self._options.items() if n not in TABLE}
         stages = (SkipErrors(skip=self._on_error != "fail"), querying)
-        return run_row_stages(self._driver(reads), stages, tally)
+        with _complete_messages():
+            yield from run_row_stages(self._driver(reads), stages, tally)
 
     def _find(self) -> _Found:
         """Find the columns, once.
@@ -236,29 +251,34 @@ class EntityTable(Tabular):
         if self._found is None:
             namer = Namer(self._prefixes, local=self._stages.get("names") == "local")
             if not self._infers:
-                given = [
-                    Column(name, type.removesuffix("[]"), type.endswith("[]"))
-                    for name, type in self._types.items()
-                ]
-                self._found = _Found(given, namer, [], None)
+                self._found = _Found(self._given, namer, [], None)
             else:
                 self._found = self._find_columns(namer)
         return self._found
 
     def _find_columns(self, namer: Namer) -> _Found:
         max_columns: Any = self._stages.get("max_columns", TABLE["max_columns"].default)
-        finder = ColumnFinder(namer, self._predicates, self._types, max_columns)
-        querying = self._query_stage()
-        with closing(self._solutions(querying, Tally())) as batches:  # type: ignore[type-var]
-            for solutions in batches:
-                namer.observe(solutions.batch)
-                finder.observe(Entities(solutions, self._classes))
+        depth: int = self._stages.get("depth", 0)
+        flat: dict[Any, str] = {}
+        while True:
+            finder = ColumnFinder(namer, self._predicates, self._types, max_columns, depth, flat)
+            querying = self._query_stage()
+            with closing(self._solutions(querying, Tally())) as batches:  # type: ignore[type-var]
+                for solutions in batches:
+                    namer.observe(solutions.batch)
+                    fields = finder if finder.nests else None
+                    finder.observe(Entities(solutions, self._classes, fields))
+            # A node that is not nested is a row. Its values may change other columns.
+            mixed = finder.mixed()
+            if not mixed:
+                break
+            flat |= mixed
         columns = finder.columns(lists=self._stages.get("lists", "auto"), first=self._first)
         is_missing = querying.graphs and not querying.has_results
         return _Found(
             columns,
             namer,
-            list(finder.notes(columns)),
+            list(finder.notes()),
             UNION_GRAPHS if is_missing and not self._stages.get("union_graphs") else None,
         )
 
@@ -269,7 +289,7 @@ class EntityTable(Tabular):
         Raises:
             RdfmError, OSError: As in `open_log`.
         """
-        return {column.name: column.type + "[]" * column.is_list for column in self._find().columns}
+        return {column.name: column.spelled_type for column in self._find().columns}
 
     @property
     def schema(self) -> pyarrow.Schema:
@@ -299,11 +319,13 @@ class EntityTable(Tabular):
         """Number of lines skipped when rows were read last (`on_error="skip-line"`)."""
         return self._tally.skipped_lines
 
-    def _converter(self) -> EntityColumns:
+    def _converter(self, *, as_texts: bool = False) -> EntityColumns:
         with require_package("pyarrow", "a table of entities"):
             import pyarrow  # noqa: F401 - before anything is read
         found = self._find()
-        return EntityColumns(found.columns, found.namer, first=self._first, skips=self._skips)
+        return EntityColumns(
+            found.columns, found.namer, first=self._first, skips=self._skips, as_texts=as_texts
+        )
 
     def batches(self) -> Iterator[pyarrow.RecordBatch]:
         """Yield the rows as record batches.
@@ -320,6 +342,10 @@ class EntityTable(Tabular):
             if rows.num_rows:
                 yield rows
         self._tally.skipped += converter.nulls
+
+    def __iter__(self) -> Iterator[pyarrow.RecordBatch]:
+        """Yield the rows as record batches, as `batches` does."""
+        return self.batches()
 
     def _arrow_reader(self) -> pyarrow.RecordBatchReader:
         schema = self.schema
@@ -348,24 +374,25 @@ class EntityTable(Tabular):
         """
         format = output_format(output, self._stages.get("to"), "results")
         spec = format.spec
-        if "results" not in spec.written_only:
+        is_text = format.name == formats.csv.name
+        if not is_text and "results" not in spec.written_only:
             raise OptionError(
-                f"{spec.title} has no typed columns; write a table such as out.parquet or out.arrow"
+                f"{spec.title} is not a table; write a table such as out.parquet, out.arrow or out.csv"
             )
         reject_own_input(self._inputs, output, self._options, TABLE)
         check_skipping(self._inputs, output, self._stages)
         options = split_options(
             self._options, input_formats(self._inputs, self._stages.get("from_format")), spec, TABLE
         )
-        converter = self._converter()
+        converter = self._converter(as_texts=is_text)
         found = self._find()
-        rows = _EntityRows(converter, found.namer, self._classes)
+        rows = (_EntityTexts if is_text else _EntityRows)(converter, found.namer, self._classes)
         shape, target = create_computed_output(
             output,
             format,
             self._stages,
             options.writes,
-            lambda: converter.schema,
+            None if is_text else lambda: converter.schema,
             lambda: [*found.notes, *rows.notes()],
         )
         querying = self._query_stage()
@@ -382,7 +409,10 @@ class EntityTable(Tabular):
             keep_partial=self._stages.get("keep_partial", False),
             bytes_total=None if progress is None else total_bytes(self._inputs),
         )
-        summary = Pipeline(plan, Reporter(progress)).run()
+        with _complete_messages():
+            summary = Pipeline(plan, Reporter(progress)).run()
+        if is_text:
+            summary = replace(summary, notes=(*summary.notes, *found.notes, *rows.notes()))
         return QueryOutput(summary, found.hint)
 
     def __repr__(self) -> str:
@@ -391,6 +421,17 @@ class EntityTable(Tabular):
             "bytes" if isinstance(each, bytes) else str(each) for each in self._inputs
         )
         return f"<EntityTable of {names:.60}>"
+
+
+@contextmanager
+def _complete_messages() -> Iterator[None]:
+    """Add a remedy to an error about a message that is too large."""
+    try:
+        yield
+    except DecodeError as error:
+        if error.missing_feature == "parts":
+            error.remedies += (SPLIT_BY_SUBJECT,)
+        raise
 
 
 class _EntityRows(Stage):
@@ -415,7 +456,8 @@ class _EntityRows(Stage):
     def convert(self, solutions: SolutionBatch) -> pyarrow.RecordBatch:
         """Return the rows of triples."""
         self._namer.observe(solutions.batch)
-        return self._columns.convert(Entities(solutions, self._classes))
+        fields = self._columns.fields if self._columns.nests else None
+        return self._columns.convert(Entities(solutions, self._classes, fields))
 
     def notes(self) -> Iterator[str]:
         """Yield notes about values without a column or a cell."""
@@ -423,6 +465,43 @@ class _EntityRows(Stage):
             yield f"{_values(self._columns.omitted)} of predicates without a column omitted"
         if self._columns.later:
             yield f"{_values(self._columns.later)} after the first one of their subject omitted"
+
+
+class _EntityTexts(_EntityRows):
+    """Converts triples to rows of strings: a header, then rows."""
+
+    def __init__(self, columns: EntityColumns, namer: Namer, classes: Sequence[str]) -> None:
+        super().__init__(columns, namer, classes)
+        self._names = [*FIXED, *(column.name for column in columns.columns)]
+        self._has_header = False
+
+    def process(self, item: Item) -> Iterator[Item]:
+        """Yield the header once, then rows."""
+        if isinstance(item, ReadBatch):
+            yield from self._begin(item)
+        for processed in super().process(item):
+            if isinstance(processed, ReadBatch) and processed.batch is not None:
+                table: Any = processed.batch
+                texts = map(_as_literals, table.table.columns)
+                rows: Any = ResultBatch.from_rows(zip(*texts, strict=True), self._names)
+                yield processed._replace(batch=rows)
+            else:
+                yield processed
+
+    def finish(self) -> Iterator[Item]:
+        """Yield the header if there was no log."""
+        yield from self._begin(ReadBatch(NO_LOG, None, {}, 0))
+
+    def _begin(self, item: ReadBatch) -> Iterator[ReadBatch]:
+        if not self._has_header:
+            self._has_header = True
+            header: Any = ResultBatch.from_rows([], self._names)
+            yield item._replace(batch=header, dropped_data=NOTHING_DROPPED)
+
+
+def _as_literals(column: Any) -> list[RdfLiteral | None]:
+    values = column.to_pylist()
+    return [None if value is None else RdfLiteral(str(value)) for value in values]
 
 
 def _values(count: int) -> str:

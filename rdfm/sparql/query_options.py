@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import decimal
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -157,9 +156,7 @@ def parse_types(text: str | None, *, infers: bool = True) -> dict[str, str]:
         {'time': 'dateTime', 'value': 'double'}
     """
     types: dict[str, str] = {}
-    for part in re.split(r"[,\s]+", (text or "").strip()):
-        if not part:
-            continue
+    for part in _split_types(text or ""):
         name, equals, type = part.partition("=")
         name = name.lstrip("?$")
         if part == "auto":
@@ -178,6 +175,21 @@ def parse_types(text: str | None, *, infers: bool = True) -> dict[str, str]:
             raise OptionError(f"{spell_option('types')} contains {name} twice; remove one of them")
         types[name] = type
     return types
+
+
+def _split_types(text: str) -> list[str]:
+    """Split types at commas and white space, except in the brackets of a type."""
+    parts, depth, in_type = [""], 0, False
+    for character in text:
+        if depth == 0 and (character == "," or character.isspace()):
+            parts.append("")
+            in_type = False
+            continue
+        parts[-1] += character
+        if in_type:
+            depth += (character in "{(") - (character in "})")
+        in_type = in_type or character == "="
+    return list(filter(None, parts))
 
 
 def as_texts(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from rdfm.errors import Remedy
 
-__all__ = ["NULLS", "UNION_GRAPHS", "inferred_type_remedy", "limit_remedy"]
+__all__ = ["NULLS", "SPLIT_BY_SUBJECT", "UNION_GRAPHS", "inferred_type_remedy", "limit_remedy"]
 
 UNION_GRAPHS = Remedy("stage", "union_graphs", "true", "queries all graphs together")
+SPLIT_BY_SUBJECT = Remedy("stage", "group_by", "subject", "in a conversion splits the message")
 NULLS = Remedy("stage", "on_error", "skip", "makes such values null")
 
 

@@ -53,9 +53,17 @@ TABLING = declare(
         group=_TABLE,
     ),
     OptionSpec(
+        "depth",
+        "count",
+        "Nest blank nodes as structs and lists, up to this depth.",
+        minimum=0,
+        default=0,
+        group=_TABLE,
+    ),
+    OptionSpec(
         "max_columns",
         "count",
-        "Maximum number of columns.",
+        "Maximum number of columns, including those of nested nodes.",
         minimum=1,
         default=1000,
         group=_TABLE,

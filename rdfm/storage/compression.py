@@ -13,10 +13,12 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from types import ModuleType
 from typing import Any, Protocol, cast
 
 from rdfm.errors import DecodeError, LimitError, MissingExtraError, OptionError, TruncatedError
+from rdfm.storage.members import MemberPosition, add_size
 from rdfm.storage.pool import Pool
 from rdfm.storage.zstd_frames import read_plain_frame
 
@@ -30,6 +32,7 @@ __all__ = [
     "compression_suffix",
     "compressor",
     "decompress",
+    "decompress_members",
     "find_by_suffix",
 ]
 
@@ -180,6 +183,65 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
         )
 
 
+def decompress_members(
+    name: str,
+    pieces: Iterable[bytes],
+    first: MemberPosition,
+    stop: MemberPosition | None,
+    source: str | None = None,
+) -> Iterator[bytes]:
+    """Decompress a file from a member on, and verify the position of a later one.
+
+    Args:
+        name: As in `decompress`.
+        pieces: The file from the first member on.
+        first: Position of the first member.
+        stop: Position of the later member, if any. Decompression continues after it.
+        source: As in `decompress`.
+
+    Raises:
+        DecodeError: If `stop` is wrong, or as in `decompress`.
+    """
+    stream = iter(pieces)
+    if stop is not None:
+        members = _Range(stream, stop.file_offset - first.file_offset)
+        missing = stop.byte_offset - first.byte_offset
+        for data in decompress(name, members, source):
+            missing -= len(data)
+            if missing < 0:
+                break
+            yield data
+        if missing:
+            raise DecodeError(
+                f"the sizes in the headers of the {name} data are wrong; decompress the file, and "
+                "compress it again",
+                source=source,
+            )
+        stream = chain(members.excess, stream)
+    yield from decompress(name, stream, source)
+
+
+class _Range:
+    """The first bytes of a stream.
+
+    Attributes:
+        excess: The rest of the last piece, once all bytes of the range have been read.
+    """
+
+    def __init__(self, stream: Iterator[bytes], size: int) -> None:
+        self._stream = stream
+        self._size = size
+        self.excess: tuple[bytes, ...] = ()
+
+    def __iter__(self) -> Iterator[bytes]:
+        while self._size and (piece := next(self._stream, None)) is not None:
+            if len(piece) > self._size:
+                self.excess = (piece[self._size :],)
+                piece = piece[: self._size]
+            self._size -= len(piece)
+            yield piece
+
+
 def compressor(compression: str) -> Compressor:
     """Return a compressor whose output depends only on its input (no timestamp, no file name).
 
@@ -276,7 +338,8 @@ def _block_compressor(compression: str) -> Callable[[bytes], bytes]:
 
     def compress(block: bytes) -> bytes:
         block_compressor = compressor(compression)
-        return block_compressor.compress(block) + block_compressor.flush()
+        member = block_compressor.compress(block) + block_compressor.flush()
+        return add_size(member) if name == "gzip" else member
 
     return compress
 

@@ -1,7 +1,7 @@
 """Streams of messages as Server-Sent Events: the client.
 
-In: a response with the media type `text/event-stream`. Out: a binary file with the data of each
-message, preceded by its length.
+In: a response with the media type `text/event-stream`. Out: a binary file with the id and the data
+of each message, preceded by their lengths.
 Cost: memory for one event and one piece.
 Law: after an interruption, the stream continues after the last event that was received, if the
 server gave it an id. Otherwise, its events are received at least once.
@@ -21,13 +21,13 @@ from rdfm.storage.sse import EventParser
 if TYPE_CHECKING:
     from rdfm.storage.http import HttpSettings, Response
 
-__all__ = ["EVENT_STREAM", "LENGTH", "MESSAGE_EVENT", "EventSource"]
+__all__ = ["EVENT_STREAM", "LENGTHS", "MESSAGE_EVENT", "EventSource"]
 
 EVENT_STREAM = "text/event-stream"
 MESSAGE_EVENT = "rdf-message"
 MESSAGE_TYPE = "RDF-Message-Content-Type"
-# The length of a message in the file.
-LENGTH = struct.Struct(">Q")
+# The lengths of the id and the data of a message in the file.
+LENGTHS = struct.Struct(">II")
 DEFAULT_RETRY_SECONDS = 1.0
 MAX_RETRY_SECONDS = 60.0
 _PIECE_BYTES = 1 << 16
@@ -40,7 +40,8 @@ class EventSource:
         name: The URL, for errors.
         size: Always None, because the length is unknown.
         message_type: The header `RDF-Message-Content-Type`; empty if there is none.
-        has_ids: Whether the last event had an id.
+        repeats: Whether messages arrived whose events had no id of their own, so that they are
+            received again after an interruption.
     """
 
     size = None
@@ -55,16 +56,12 @@ class EventSource:
         self._response = response
         self._parser = EventParser(settings.last_event_id or "")
         self._rest = b""
+        self.repeats = False
 
     @property
     def link(self) -> tuple[str, str]:
         """The header `Link`, and the URL that it is relative to."""
         return self._response.headers.get("Link", ""), self._response.url
-
-    @property
-    def has_ids(self) -> bool:
-        """Whether the last event had an id."""
-        return self._parser.last_id != ""
 
     def read1(self, _: int = -1) -> bytes:
         """Wait for messages, and return all that have arrived; empty bytes at the end.
@@ -86,10 +83,16 @@ class EventSource:
                 if self._settings.follow is False or not self._reconnect():
                     return b""
                 continue
-            events = self._parser.feed(piece)
-            data = [event.data for event in events if event.type == MESSAGE_EVENT]
-            if data:
-                return b"".join(LENGTH.pack(len(message)) + message for message in data)
+            before = self._parser.last_id
+            parts: list[bytes] = []
+            for event in self._parser.feed(piece):
+                if event.type == MESSAGE_EVENT:
+                    self.repeats = self.repeats or event.id in ("", before)
+                    event_id = event.id.encode()
+                    parts += (LENGTHS.pack(len(event_id), len(event.data)), event_id, event.data)
+                before = event.id
+            if parts:
+                return b"".join(parts)
 
     def read(self, size: int = -1) -> bytes:
         """Return at most `size` bytes; by default, all remaining bytes."""

@@ -114,7 +114,7 @@ class HttpSettings:
         from_end: Whether a stream of events begins with the next new one. None leaves this to the
             server.
         retry: Maximum number of consecutive attempts to reconnect; None means `tries`.
-        last_event_id: The id of the event after which a stream begins.
+        last_event_id: The id of the event after which a stream begins; empty for the first event.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -149,8 +149,10 @@ class HttpSettings:
             )
         if self.retry is not None:
             object.__setattr__(self, "tries", self.retry + 1)
-        if self.last_event_id is not None and not _VALUE.fullmatch(self.last_event_id):
-            raise OptionError("the id of the last event contains characters that cannot be sent")
+        if self.last_event_id is not None and re.search("[\0\r\n]", self.last_event_id):
+            raise OptionError(
+                f"{spell_option('last_event_id')} contains characters that cannot be sent"
+            )
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> HttpSettings:
@@ -391,8 +393,9 @@ class Response(io.BufferedIOBase):
         )
         is_origin = self._address.origin == self._origin
         secrets = self._secrets if is_origin else {}
-        if settings.last_event_id is not None:
-            headers["Last-Event-ID"] = settings.last_event_id
+        if settings.last_event_id:
+            # In UTF-8, as browsers send it.
+            headers["Last-Event-ID"] = settings.last_event_id.encode().decode("latin-1")
         if settings.follow is not None:
             headers["RDFM-Follow"] = str(settings.follow).lower()
         if settings.from_end is not None:

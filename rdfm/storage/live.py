@@ -194,7 +194,7 @@ class LiveSettings:
         Raises:
             OptionError: If an option is unknown, or its value is invalid.
         """
-        for name, value in (options or {}).items():
+        for name, value in {**_defaults, **(options or {})}.items():
             if name not in LIVE_OPTIONS:
                 raise OptionError(
                     f"storage_options of grpc and grpcs URLs are {', '.join(sorted(LIVE_OPTIONS))}, "

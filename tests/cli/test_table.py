@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow.parquet as parquet
@@ -14,10 +15,16 @@ ex:a ex:n 2 .
 """
 
 
+NESTED = """PREFIX ex: <http://ex/>
+ex:a ex:r [ ex:v 1.50 ; ex:list (1 2) ] ; ex:label "a, b"@en, "c" .
+"""
+
+
 @pytest.fixture
 def log(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("log.trig").write_text(LOG)
+    Path("nested.ttl").write_text(NESTED)
 
 
 @pytest.mark.usefixtures("log")
@@ -37,6 +44,39 @@ def test_columns_are_printed_as_types_accepts_them(rdfm):
     assert again.code == 0
     rdfm("table", "log.trig", "-o", "out.parquet")
     assert parquet.read_table("typed.parquet").equals(parquet.read_table("out.parquet"))
+
+
+@pytest.mark.usefixtures("log")
+def test_nested_columns_are_printed_as_types_accepts_them(rdfm):
+    run = rdfm("table", "nested.ttl", "--depth", "2", "--columns")
+    assert run.out == "ex:r={ex:v=decimal,ex:list=(integer)},ex:label=langString[]\n"
+    rdfm("table", "nested.ttl", "--depth", "2", "-o", "out.parquet")
+    rdfm("table", "nested.ttl", "--types", run.out.strip(), "-o", "typed.parquet")
+    (row,) = parquet.read_table("typed.parquet").to_pylist()
+    assert row["ex:r"] == {"ex:v": Decimal("1.5"), "ex:list": [1, 2]}
+    assert parquet.read_table("out.parquet").to_pylist() == [row]
+
+
+@pytest.mark.usefixtures("log")
+def test_csv_contains_lexical_forms(rdfm):
+    types = "auto,ex:label=string"
+    run = rdfm("table", "nested.ttl", "--first", "--types", types, "-o", "out.csv")
+    lines = Path("out.csv").read_text().splitlines()
+    assert lines[0].startswith("source,message_index,subject,ex:r,ex:v,ex:list,")
+    assert lines[1] == 'nested.ttl,0,http://ex/a,_:_g0,,,,,"a, b"'
+    assert lines[2] == "nested.ttl,0,_:_g0,,1.50,_:_g1,,,"
+    assert "note: 1 value after the first one" in run.err
+    Path("empty.nq").touch()
+    assert rdfm("table", "empty.nq", "-o", "empty.csv").code == 0
+    assert Path("empty.csv").read_text() == "source,message_index,subject\n"
+
+
+@pytest.mark.usefixtures("log")
+def test_a_message_that_is_too_large_can_be_split(rdfm):
+    Path("flat.nt").write_text("".join(f"<x:{n}> <x:p> <x:o> .\n" for n in range(50_000)))
+    run = rdfm("table", "flat.nt", "--max-message-bytes", "65536", "-o", "new.parquet")
+    assert run.code == 1
+    assert "--group-by subject in a conversion splits the message" in run.err
 
 
 @pytest.mark.usefixtures("log")
@@ -71,7 +111,11 @@ def test_a_pipe_needs_types():
     [
         (["log.trig"], 2, "name an output"),
         (["log.trig", "--columns", "-o", "new.parquet"], 2, "remove -o"),
-        (["log.trig", "-o", "new.csv"], 2, "has no typed columns"),
+        (["log.trig", "-o", "new.nq"], 2, "N-Quads is not a table"),
+        (["log.trig", "-o", "new.csv"], 2, "ex:tag contains lists, which CSV cannot"),
+        (["log.trig", "-o", "new.csv"], 2, "--first"),
+        (["nested.ttl", "-o", "new.csv", "--depth", "1"], 2, "ex:r contains structs"),
+        (["nested.ttl", "-o", "new.csv", "--first"], 2, "--types auto,ex:label=string"),
         (["log.trig", "-o", "new.parquet", "--types", "ex:n=boolean"], 1, "--on-error skip"),
         (["log.trig", "-o", "new.parquet", "--types", "ex:tag=string"], 1, "--first"),
         (["log.trig", "-o", "new.parquet", "--max-columns", "1"], 1, "--predicate IRI"),

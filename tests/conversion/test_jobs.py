@@ -4,6 +4,7 @@ import base64
 import gzip
 import io
 import itertools
+import random
 import tarfile
 import threading
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from members import MEMBERS, cut, join, zstd
 from pyarrow import parquet
 
 import rdfm
@@ -47,6 +49,7 @@ TARGETS = [
 def small_sizes(monkeypatch):
     """Makes batches, splits, row groups and blocks small, so that a small log has many of them."""
     monkeypatch.setattr(parallel, "SPLIT_BYTES", 3000)
+    monkeypatch.setattr(parallel, "COMPRESSED_SPLIT_BYTES", 100)
     monkeypatch.setattr(parallel, "FILE_BYTES", 5000)
     monkeypatch.setattr(parallel, "MIN_BYTES", 1)
     monkeypatch.setattr(parallel, "MIN_COMPRESSED_BYTES", 1)
@@ -73,6 +76,8 @@ def write_inputs(folder, change=lambda text: text):
     log = change(text()).encode()
     (folder / "log.nq").write_bytes(log)
     (folder / "log.nt").write_bytes(log)
+    (folder / "log.nq.gz").write_bytes(join("gzip", ["rdfm"], cut(log, 3000)))
+    (folder / "log.nt.zst").write_bytes(join("zstd", ["rdfm"], cut(log, 3000)))
     rdfm.convert(folder / "log.nq", folder / "log.jelly", restart_bytes=1000, on_error="skip")
     (folder / "in").mkdir()
     with tarfile.open(folder / "in.tar", "w") as archive:
@@ -89,7 +94,8 @@ def write_inputs(folder, change=lambda text: text):
             info = tarfile.TarInfo(name)
             info.size = len(part)
             archive.addfile(info, io.BytesIO(part))
-    return [folder / name for name in ("log.nq", "log.nt", "log.jelly", "in", "in.tar")]
+    names = ("log.nq", "log.nt", "log.nq.gz", "log.nt.zst", "log.jelly", "in", "in.tar")
+    return [folder / name for name in names]
 
 
 def outcome(source, target, jobs, **options):
@@ -157,7 +163,15 @@ def test_a_note_of_any_thread_is_shown_once(tmp_path, bad):
 
 
 @pytest.mark.parametrize(
-    ("source", "parts"), [("log.nq", 6), ("log.jelly", 4), ("in", 10), ("in.tar", 1)]
+    ("source", "parts"),
+    [
+        ("log.nq", 6),
+        ("log.nq.gz", 6),
+        ("log.nt.zst", 6),
+        ("log.jelly", 4),
+        ("in", 10),
+        ("in.tar", 1),
+    ],
 )
 def test_the_work_is_divided_among_threads(tmp_path, monkeypatch, source, parts):
     write_inputs(tmp_path)
@@ -385,8 +399,11 @@ def test_output_with_options_does_not_depend_on_jobs(tmp_path, options):
     split=st.integers(1, 400),
     batch=st.integers(1, 9),
     jobs=st.integers(2, 5),
+    compression=st.sampled_from(list(MEMBERS)),
 )
-def test_all_splits_yield_the_same_messages(tmp_path_factory, quads, split, batch, jobs):
+def test_all_splits_yield_the_same_messages(
+    tmp_path_factory, quads, split, batch, jobs, compression
+):
     folder = tmp_path_factory.mktemp("jobs")
     log = "# @message\n".join(
         "".join(f'_:b <http://ex/p> "{at} {number}" .\n' for number in range(count))
@@ -396,17 +413,42 @@ def test_all_splits_yield_the_same_messages(tmp_path_factory, quads, split, batc
     rdfm.convert(folder / "log.nq", folder / "log.jelly", restart_bytes=max(split, 16))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parallel, "SPLIT_BYTES", split)
+        patch.setattr(parallel, "COMPRESSED_SPLIT_BYTES", 1)
         patch.setattr(parallel, "FILE_BYTES", 1)
         patch.setattr(encoding, "MIN_QUADS", 1)
-        for source in ("log.nq", "log.jelly"):
+        for name in ("log.nq", "log.jelly"):
+            data = (folder / name).read_bytes()
+            packed = join(compression, list(MEMBERS[compression]), cut(data, split))
+            (folder / f"{name}.packed").write_bytes(packed or zstd.compress(b""))
+        for source in ("log.nq", "log.jelly", "log.nq.packed", "log.jelly.packed"):
             results = []
             for number in (1, jobs):
                 out = io.BytesIO()
                 summary = rdfm.convert(
-                    folder / source, out, to="nq", jobs=number, batch_messages=batch
+                    folder / source,
+                    out,
+                    from_format="jelly" if "jelly" in source else "nq",
+                    to="nq",
+                    jobs=number,
+                    batch_messages=batch,
                 )
                 results.append((out.getvalue(), summary.messages, summary.quads, summary.bytes_in))
             assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("compression", MEMBERS)
+def test_damage_to_compressed_logs_has_the_same_outcome_with_any_jobs(tmp_path, compression):
+    path = tmp_path / f"log.nq.{'gz' if compression == 'gzip' else 'zst'}"
+    packed = join(compression, ["rdfm"], cut(text().encode(), 4000))
+    generator = random.Random(4)
+    logs = [packed[: generator.randrange(200, len(packed))] for _ in range(4)]
+    logs += [packed + b"garbage", packed + b"\0" * 100, packed + packed]
+    for _ in range(25):
+        at, bit = generator.randrange(len(packed)), 1 << generator.randrange(8)
+        logs.append(packed[:at] + bytes([packed[at] ^ bit]) + packed[at + 1 :])
+    for log in logs:
+        path.write_bytes(log)
+        check(path, tmp_path / "out.nq", from_format="nq")
 
 
 @pytest.mark.parametrize("compression", ["gzip", "zstd", "bzip2", "xz"])

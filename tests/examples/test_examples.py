@@ -36,7 +36,9 @@ def messages(log):
 
 def test_every_example_is_in_the_list():
     page = (ROOT / "docs/examples.md").read_text("utf-8")
-    programs = {path.name for path in EXAMPLES.iterdir() if path.suffix in (".py", ".sh", "")}
+    programs = {
+        path.name for path in EXAMPLES.iterdir() if path.suffix in (".py", ".sh", ".ipynb", "")
+    }
     assert set(re.findall(r"\[`(\w+(?:\.\w+)?)/?`\]", page)) == programs
 
 

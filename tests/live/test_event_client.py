@@ -6,6 +6,7 @@ import threading
 
 import pytest
 from live_logs import append, messages_in
+from sse import encode_event as event
 from web import send, site
 from web_serve import serve_web
 
@@ -29,13 +30,6 @@ STREAM = {"Content_Type": "text/event-stream", "RDF_Message_Content_Type": "appl
 def _fast(monkeypatch):
     monkeypatch.setattr(event_source, "DEFAULT_RETRY_SECONDS", 0.01)
     monkeypatch.setattr(event_source, "MAX_RETRY_SECONDS", 0.05)
-
-
-def event(data, id=None, type="rdf-message", end="\n"):
-    lines = [f"event: {type}"] if type else []
-    lines += [] if id is None else [f"id: {id}"]
-    lines += [f"data: {line}" for line in data.split("\n")]
-    return (end.join(lines) + end * 2).encode()
 
 
 def read(url, **options):

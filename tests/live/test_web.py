@@ -15,7 +15,7 @@ import time
 import pytest
 from certificates import Authority
 from jelly_grpc import ONCE, Client
-from web_serve import WebServer, serve_web
+from web_serve import Process, serve_web
 
 import rdfm
 from rdfm.errors import OptionError
@@ -282,29 +282,6 @@ def test_a_client_has_a_limited_number_of_requests(folder):
 
 
 # --- the process ---
-
-
-class Process:
-    """A running `rdfm serve`."""
-
-    def __init__(self, *arguments):
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "rdfm", "serve", *map(str, arguments)],
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.start = self.process.stderr.readline()
-
-    def __enter__(self):
-        found = re.search(r"https?://[^ ,]+:(\d+)", self.start)
-        assert found, self.start
-        self.web = WebServer(int(found[1]))
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
-        self.process.stderr.close()
 
 
 def test_grpc_and_http_run_in_one_process(folder):

@@ -7,6 +7,7 @@ import io
 import os
 import stat
 import warnings
+import weakref
 from pathlib import Path
 
 import pytest
@@ -578,3 +579,20 @@ def test_text_instead_of_a_path_is_explained():
     with pytest.raises(FileNotFoundError) as caught:
         rdfm.open_log("no such file.nq", "nq")
     assert "pass bytes" not in str(caught.value)
+
+
+def test_a_closed_input_has_no_buffers(tmp_path):
+    """Otherwise, the splits of a log use memory until the next garbage collection."""
+    path = tmp_path / "log.nq.gz"
+    path.write_bytes(gzip.compress(LINE * 100_000))
+    gc.disable()
+    try:
+        data = Input(path)
+        assert next(iter(data))
+        pieces = weakref.ref(data._pieces)
+        data.close()
+        assert pieces() is None
+        with pytest.raises(ValueError, match="closed file"):
+            list(data)
+    finally:
+        gc.enable()

@@ -4,6 +4,7 @@ import gzip
 import tarfile
 
 import pytest
+from members import cut, join
 
 import rdfm
 from rdfm import formats
@@ -73,6 +74,19 @@ def test_marked_jelly_has_the_same_positions_in_splits(log, tmp_path):
     split, split_tasks = rows(path, splitBytes="1024")
     assert split_tasks > 1
     assert split == rows(path, splitBytes="0")[0]
+
+
+@pytest.mark.parametrize(
+    ("compression", "kind"), [("gzip", "rdfm"), ("gzip", "bgzf"), ("zstd", "rdfm")]
+)
+def test_compressed_logs_have_the_same_positions_in_splits(log, tmp_path, compression, kind):
+    path = tmp_path / f"packed.nq.{'gz' if compression == 'gzip' else 'zst'}"
+    path.write_bytes(join(compression, [kind], cut(log.read_bytes(), 700)))
+    unsplit, unsplit_tasks = rows(path, splitBytes="0")
+    split, split_tasks = rows(path, splitBytes="500")
+    assert (unsplit_tasks, split_tasks > 2) == (1, True)
+    assert split == unsplit
+    assert [row["byte_offset"] for row in split] == positions(log)
 
 
 def test_positions_in_a_compressed_file_refer_to_its_content(log, tmp_path):

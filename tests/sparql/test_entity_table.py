@@ -47,6 +47,7 @@ def test_a_table_can_be_read_again_and_converted():
     assert entities.to_pandas()["ex:n"].tolist() == [1, 2, 3]
     assert entities.to_polars()["ex:n"].to_list() == [1, 2, 3]
     assert sum(batch.num_rows for batch in entities.batches()) == 3
+    assert sum(batch.num_rows for batch in entities) == 3
     assert repr(entities) == "<EntityTable of bytes>"
 
 
@@ -88,6 +89,93 @@ def test_given_types_determine_the_columns_and_need_one_pass():
     assert (others.types["ex:n"], others.types["ex:tag"]) == ("double", "string[]")
     with pytest.raises(OptionError, match="a pipe or stream can be read only once"):
         rdfm.table(io.BytesIO(LOG), format="trig")
+
+
+NESTED = b"""PREFIX ex: <http://ex/>
+ex:a ex:r [ ex:v 1 ; ex:l (1 2) ], [ ex:v 2 ] ; ex:s _:x ; ex:e () , [] .
+ex:b ex:s _:x ; ex:t <<( _:t ex:p ex:o )>> ; ex:u _:t ; ex:l (3) .
+_:x ex:v 9 . _:t ex:v 8 . _:c ex:c _:d . _:d ex:c _:c .
+"""
+
+
+def nested(depth, data=NESTED, **options):
+    return rdfm.table(data, format="trig", depth=depth, **options)
+
+
+def test_blank_nodes_are_nested_up_to_a_depth():
+    assert nested(0).types["ex:r"] == "node[]"
+    one, two = nested(1), nested(2)
+    assert one.types["ex:r"] == "{ex:v=integer,ex:l=node}[]"
+    assert (two.types["ex:r"], two.types["ex:l"]) == (
+        "{ex:v=integer,ex:l=(integer)}[]",
+        "(integer)",
+    )
+    rows = two.to_arrow()
+    assert rows["ex:r"].to_pylist()[0] == [
+        {"ex:v": 1, "ex:l": [1, 2]},
+        {"ex:v": 2, "ex:l": None},
+    ]
+    assert rows["ex:l"].to_pylist() == [None, [3], None, None, None, None]
+    metadata = rows.schema.field("ex:r").type.value_type.field("ex:v").metadata
+    assert metadata[b"rdfm.predicate"] == b"http://ex/v"
+    # A table of the types that were found has the same rows.
+    assert nested(0, types=two.types).to_arrow().to_pylist() == rows.to_pylist()
+
+
+def test_shared_nodes_and_cycles_have_rows():
+    rows = nested(9).to_arrow()
+    assert rows["subject"].to_pylist() == [
+        "http://ex/a", "http://ex/b", "_:x", "_:t", "_:c", "_:d"
+    ]  # fmt: skip
+    assert rows["ex:s"].to_pylist()[:2] == ["_:x", "_:x"]
+    # Only an empty node and an empty collection: nothing is nested.
+    assert nested(9).types["ex:e"] == "node[]"
+    graph = b"PREFIX ex: <x:> ex:a ex:p _:g . _:g ex:q 1 . _:g { ex:b ex:p ex:c }"
+    assert nested(9, graph).types == {"ex:p": "node", "ex:q": "integer"}
+
+
+def test_a_column_with_nested_and_other_objects_is_not_nested():
+    data = b"""PREFIX ex: <http://ex/>
+    ex:a ex:r [ ex:v [ ex:w 1 ] ] .
+    # @message
+    ex:b ex:r ex:c ; ex:v 5 ."""
+    table = nested(9, data)
+    assert table.types == {"ex:r": "node", "ex:v": "terms", "ex:w": "integer"}
+    assert table.to_arrow().num_rows == 4
+    first, second = table.notes[:2]
+    assert first == (
+        "ex:r is not nested, because it contains a nested blank node (message 0) and "
+        "'<http://ex/c>' (message 1)"
+    )
+    assert second.startswith("ex:v is not nested")
+
+
+def test_only_columns_and_rows_that_are_selected_contain_nested_nodes():
+    data = b"""PREFIX ex: <http://ex/>
+    ex:a a ex:C ; ex:r [ a ex:D ; ex:v 1 ] . ex:b ex:r [ a ex:D ; ex:v 2 ] ."""
+    assert nested(1, data, predicates="ex:v").to_arrow()["ex:v"].to_pylist() == [None, 1, None, 2]
+    rows = nested(1, data, classes="http://ex/D").to_arrow()
+    assert rows["ex:v"].to_pylist() == [1, 2]
+    rows = nested(1, data, classes=["http://ex/C", "http://ex/D"]).to_arrow()
+    assert rows["ex:v"].to_pylist() == [None, 2]
+
+
+def test_a_value_that_is_not_nested_does_not_fit_a_struct():
+    types = "ex:r={ex:v=integer}"
+    data = b"PREFIX ex: <http://ex/> ex:a ex:r ex:b . ex:c ex:r [ ex:v 1 ; ex:w 2 ] ."
+    table = rdfm.table(data, format="trig", types=types)
+    with pytest.raises(UnsupportedError, match="ex:r is '<http://ex/b>', expected a blank node"):
+        table.to_arrow()
+    table = rdfm.table(data, format="trig", types=types, on_error="skip")
+    assert table.to_arrow()["ex:r"].to_pylist() == [None, {"ex:v": 1}]
+    assert table.skipped == 1
+    with pytest.raises(UnsupportedError, match="expected a collection"):
+        rdfm.table(data, format="trig", types="ex:r=(integer)").to_arrow()
+
+
+def test_nested_columns_count_as_columns():
+    with pytest.raises(UnsupportedError, match="more columns than the maximum of 5"):
+        nested(2, max_columns=5).to_arrow()
 
 
 def test_notes_name_the_column():
@@ -137,6 +225,10 @@ def test_a_literal_is_not_a_subject():
     [
         ({"types": {"ex:n": "int"}}, "unknown type 'int' for ex:n"),
         ({"types": {"ex:n": "integer"}, "predicates": ["ex:n"]}, "both select columns"),
+        ({"types": {"ex:n": "{ex:v=int}"}}, "unknown type 'int' for ex:v"),
+        ({"types": {"ex:n": "(int)"}}, "unknown type 'int' for the items of a collection"),
+        ({"types": {"ex:n": "(string[])"}}, "unknown type"),
+        ({"depth": -1}, "depth"),
         ({"names": "short"}, "names must be one of"),
         ({"max_columns": 0}, "max_columns"),
     ],

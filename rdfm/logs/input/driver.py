@@ -14,7 +14,7 @@ import codecs
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, cast
@@ -45,6 +45,7 @@ from rdfm.logs.input.splits import Split
 from rdfm.logs.journal import byte_count
 from rdfm.logs.notes import MAX_LISTED
 from rdfm.storage.addresses import redact_url
+from rdfm.storage.event_source import EventSource
 from rdfm.storage.open_file import is_open_file, open_file_name, plain_path
 from rdfm.storage.paths import is_url
 from rdfm.storage.pipes import mark_pipes
@@ -336,9 +337,11 @@ class Driver:
             committed them, by name.
         may_be_endless: Whether an input may be endless. Set by `pieces`, for URLs when they are
             opened.
+        stream_error: Raised if an input is a stream of events.
     """
 
     may_be_endless = False
+    stream_error: OptionError | None = None
 
     def __init__(self, inputs: list[Readable], settings: ReadSettings) -> None:
         """Initialize with the inputs and the settings for reading them.
@@ -354,6 +357,7 @@ class Driver:
         self._bytes_before = 0  # of the inputs before the current one
         self._logs = 0  # started so far
         self._without_logs: list[str] = []
+        self._streams: list[EventSource] = []
         self.uncommitted: dict[str, int] = {}
         self._decoders = _Decoders(settings)
         self.first: Source | None = None
@@ -370,6 +374,11 @@ class Driver:
         for items in self.decode(self.pieces()):
             yield from items
 
+    def continue_stream(self, last_event_id: str) -> None:
+        """Let a stream of events begin after the event with an id. Call it before `pieces`."""
+        options = {**(self._settings.storage_options or {}), "last_event_id": last_event_id}
+        self._settings = replace(self._settings, storage_options=options)
+
     def close(self) -> None:
         """Close the open files."""
         for data in self.opened:
@@ -385,7 +394,13 @@ class Driver:
         listed = [f"{name} contains no logs" for name in empty[:MAX_LISTED]]
         if len(empty) > MAX_LISTED:
             listed.append(f"{len(empty) - MAX_LISTED:,} more inputs contain no logs")
-        return (*uncommitted, *listed)
+        repeated = [
+            f"{stream.name} sends events without ids, so messages are received at least once: after "
+            "an interruption, and in a later run, they are received again"
+            for stream in self._streams
+            if stream.repeats
+        ]
+        return (*uncommitted, *listed, *repeated)
 
     def open_first(self) -> Iterator[Piece]:
         """Return the same as `pieces`, but open a single log immediately and set `first` to it.
@@ -450,8 +465,7 @@ class Driver:
                 reject_unreadable=settings.reject_unreadable,
             )
             return
-        start = max(settings.split.start - 1, 0)
-        yield Input(readable, "none", start=start, storage_options=settings.storage_options)
+        yield Input(readable, split=settings.split, storage_options=settings.storage_options)
 
     def _bytes_in(self, file: Input, *, ended: bool = False) -> int:
         """Return the bytes read from all inputs. An input that ends early counts in full."""
@@ -460,6 +474,10 @@ class Driver:
 
     def _read_log(self, data: Input, file: Input) -> Iterator[Piece]:
         """Yield the pieces of a log, which is a file or a member of one."""
+        if data.events is not None:
+            if self.stream_error is not None:
+                raise self.stream_error
+            self._streams.append(data.events)
         self._logs += 1
         data.watch = self._settings.watch
         format = data.detect_format(self._settings.format)

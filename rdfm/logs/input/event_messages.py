@@ -1,6 +1,7 @@
 """Messages that arrive as events: each event is one document.
 
-In: the data of each message, preceded by its length. Out: batches of one message.
+In: the id and the data of each message, preceded by their lengths. Out: batches of one message, and
+the id of the last event in the header.
 Cost: a decoder, and memory for one message.
 Law: a message is read as if it were a file with nothing else. Its index is its number in the stream.
 """
@@ -14,7 +15,7 @@ from rdfm import formats
 from rdfm._core import MessageBatch
 from rdfm.errors import DecodeError, UnsupportedError
 from rdfm.formats import Decoder, DecoderLike, Format, Opening
-from rdfm.storage.event_source import LENGTH, EventSource
+from rdfm.storage.event_source import LENGTHS, EventSource
 
 __all__ = ["MessageFormat", "announced_messages"]
 
@@ -72,6 +73,7 @@ class _MessageDecoder(Decoder):
         self._name = name
         self._data = bytearray()
         self._count = 0
+        self._event_id = ""
         self._error: DecodeError | None = None
         self._failed = b""
 
@@ -84,12 +86,15 @@ class _MessageDecoder(Decoder):
     def next_batch(self) -> MessageBatch | None:
         if self._error is not None:
             raise self._error
-        if len(self._data) < LENGTH.size:
+        if len(self._data) < LENGTHS.size:
             return None
-        end = LENGTH.size + LENGTH.unpack_from(self._data)[0]
+        id_bytes, data_bytes = LENGTHS.unpack_from(self._data)
+        start = LENGTHS.size + id_bytes
+        end = start + data_bytes
         if len(self._data) < end:
             return None
-        message = bytes(self._data[LENGTH.size : end])
+        self._event_id = self._data[LENGTHS.size : start].decode()
+        message = bytes(self._data[start:end])
         del self._data[:end]
         try:
             batch = self._decode(message)
@@ -122,6 +127,7 @@ class _MessageDecoder(Decoder):
     def reset(self) -> None:
         self._data.clear()
         self._count, self._error, self._failed = 0, None, b""
+        self._event_id = ""
 
     def header(self) -> Mapping[str, Any]:
-        return {}
+        return {"event_id": self._event_id}

@@ -37,6 +37,7 @@ from rdfm.logs.input.announced import (
     context_options,
 )
 from rdfm.logs.input.event_messages import announced_messages
+from rdfm.logs.input.splits import Split
 from rdfm.logs.journal import committed_length
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
@@ -45,6 +46,7 @@ from rdfm.storage.compression import PIECE_BYTES
 from rdfm.storage.event_source import EVENT_STREAM, EventSource
 from rdfm.storage.files import access_error, find_storage
 from rdfm.storage.listing import find_files, find_matches, is_glob
+from rdfm.storage.members import MemberPosition, find_members
 from rdfm.storage.open_file import OpenFile, is_open_file, open_file_name
 from rdfm.storage.paths import describe_invalid_path, is_live, is_url, local_path
 from rdfm.storage.pipes import is_pipe, open_to_read
@@ -109,7 +111,7 @@ class Input:
         source: Readable,
         compression: str | None = None,
         *,
-        start: int = 0,
+        split: Split | None = None,
         storage_options: Mapping[str, Any] | None = None,
         one_of_many: bool = False,
     ) -> None:
@@ -117,8 +119,8 @@ class Input:
 
         Args:
             source: As in `open_log`.
-            compression: As in `open_log`; "none" if `start` is given.
-            start: The first byte to read.
+            compression: As in `open_log`; ignored if `split` is given.
+            split: The part to read, from the byte before its start to the end of the source.
             storage_options: As in `open_log`.
             one_of_many: Whether the source is one of many. If so, an unknown format rejects only
                 this source.
@@ -133,6 +135,7 @@ class Input:
         self._file, name, self.url, self.size, self._owned = _open(source, storage_options)
         self.name = visible(name)
         self._path = name if self._owned and self.url is not None and not is_url(name) else None
+        start = 0 if split is None else split.file_offset
         self._file_offset = start
         if self._path is not None:
             length = committed_length(self._path, self._file.fileno())
@@ -167,10 +170,16 @@ class Input:
             # Nothing is read ahead of a stream, which may wait for its next message.
             is_stream = self.events is not None
             head = b"" if is_stream else _read_head(raw, compressions.MAGIC_BYTES)
+            if split is not None:
+                compression = split.compression or "none"
             detected = compressions.by_content(head) if compression is None else compression
             self.compression = None if detected == "none" else detected
             pieces = self._count_pieces(_prepend(head, raw))
-            if self.compression is not None:
+            if split is not None and split.first_member is not None:
+                pieces = compressions.decompress_members(
+                    detected or "none", pieces, split.first_member, split.next_member, self.name
+                )
+            elif self.compression is not None:
                 pieces = compressions.decompress(self.compression, pieces, self.name)
             self._pieces = pieces
         except BaseException:
@@ -319,6 +328,16 @@ class Input:
         self._reader = decoder
         return True
 
+    def find_members(self) -> Iterator[MemberPosition]:
+        """Yield the positions of the members of a compressed input on this machine.
+
+        The input cannot be read afterwards. An input that was read to its end has none.
+        """
+        if self.compression is None or self._remote or self._file.closed:
+            return
+        if self.seekable:
+            yield from find_members(self.compression, self._file, self.size or 0)
+
     @property
     def seekable(self) -> bool:
         """Whether the file can be opened again and read from the middle."""
@@ -338,6 +357,8 @@ class Input:
         """Close the file, unless the caller opened it."""
         if self._owned:
             self._file.close()
+            # The generators of the pieces have buffers and a decompressor, and refer to this object.
+            self._pieces = self._read_raw()
 
     def _read_raw(self) -> Iterator[bytes]:
         """Yield the file's bytes as they arrive, without waiting for full pieces."""

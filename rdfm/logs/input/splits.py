@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from rdfm.errors import OptionError
 from rdfm.formats import FormatSpec, Opening
+from rdfm.storage.members import MemberPosition
 
 __all__ = ["Split"]
 
@@ -22,8 +23,8 @@ class Split:
     """A part of a log. Created by `plan_splits`; can be pickled.
 
     Attributes:
-        start: Offset of its first byte.
-        stop: Offset after its last byte; None for the end of the log.
+        start: Offset of its first byte, decompressed.
+        stop: Offset after its last byte, decompressed; None for the end of the log.
         first_message_index: The index of its first message in the log; None if messages were not
             counted.
             In that case, messages are numbered from 0 in each split, and errors have no message
@@ -31,6 +32,10 @@ class Split:
         format: The log's format, such as "nq".
         dialect: The dialect of a text log, from its head; None if the split is the entire log. With
             "plain", the split contains lines of the log's only message.
+        compression: The log's compression, or None.
+        first_member: Position of the first member to decompress, if the log is compressed. Its
+            data begins with the byte before `start`, or at 0.
+        next_member: Position of the first member of the next split, if there is one.
     """
 
     start: int = 0
@@ -38,6 +43,9 @@ class Split:
     first_message_index: int | None = None
     format: str | None = None
     dialect: str | None = None
+    compression: str | None = None
+    first_member: MemberPosition | None = None
+    next_member: MemberPosition | None = None
 
     @property
     def whole(self) -> bool:
@@ -48,6 +56,13 @@ class Split:
     def has_lines(self) -> bool:
         """Whether the split contains lines of the log's only message."""
         return self.dialect == "plain"
+
+    @property
+    def file_offset(self) -> int:
+        """Offset in the file of the first byte to read, which is the one before `start`."""
+        return (
+            max(self.start - 1, 0) if self.first_member is None else self.first_member.file_offset
+        )
 
     def opening(self, format: FormatSpec) -> Opening:
         """Return the settings for a decoder of the split.

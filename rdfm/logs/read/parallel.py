@@ -41,6 +41,8 @@ from rdfm.storage.pool import Pool
 __all__ = ["ParallelDriver"]
 
 SPLIT_BYTES = 4 << 20
+# The same for compressed logs, in compressed bytes.
+COMPRESSED_SPLIT_BYTES = 128 << 10
 # A larger file is read and decoded by two threads instead.
 FILE_BYTES = 4 << 20
 # Handing a smaller file to another thread takes longer than decoding it.
@@ -120,7 +122,7 @@ class _SplitLog:
             for name in ("options", "frames", "restarts")
         ):
             return None
-        bytes_in = self.begin + min(part.split.start + item.bytes_in, self.size)
+        bytes_in = self.begin + min(part.split.file_offset + item.bytes_in, self.size)
         log_item = ReadBatch(self.source or item.source, None, self.header, bytes_in)
         batch = item.batch
         if batch is None:
@@ -227,7 +229,8 @@ class ParallelDriver(Driver):
             work = Work(self._file_work(data, self._bytes_before))
             yield Piece(work, self._bytes_before, WORK_BYTES + read_bytes)
             return
-        parts = self._plan_parts(data, size) if size >= 2 * SPLIT_BYTES else []
+        split_bytes = SPLIT_BYTES if data.compression is None else COMPRESSED_SPLIT_BYTES
+        parts = self._plan_parts(data, size, split_bytes) if size >= 2 * split_bytes else []
         if not parts:
             yield from super()._read_log(data, file)
             return
@@ -254,15 +257,15 @@ class ParallelDriver(Driver):
         self._in_threads.add(data)
         return work
 
-    def _plan_parts(self, data: Input, size: int) -> list[_Part]:
+    def _plan_parts(self, data: Input, size: int, split_bytes: int) -> list[_Part]:
         """Return the splits of a file; an empty list if the file must be read in one piece."""
         path = data.local_path
-        if path is None or not self._splits or data.compression is not None:
+        if path is None or not self._splits:
             return []
         from rdfm.logs.read.plan import split_log  # costly to import
 
         try:
-            splits = split_log(path, self._settings, split_bytes=SPLIT_BYTES, count=False)
+            splits = split_log(path, self._settings, split_bytes=split_bytes, count=False)
         except (RdfmError, OSError):  # reported when the log is read
             return []
         if len(splits) < 2:

@@ -21,6 +21,7 @@ from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob, is_read_o
 from rdfm.logs.input.splits import Split
 from rdfm.logs.read.arrow import TableForm
 from rdfm.logs.read.reader import LogReader
+from rdfm.storage.members import MEMBER_COMPRESSIONS, MemberPosition, choose_positions
 
 __all__ = ["count_delimiters", "plan_splits", "plan_whole_split", "split_log"]
 
@@ -41,9 +42,12 @@ def plan_splits(
     r"""Split a log into splits, if it can be read from the middle.
 
     The log must be in N-Triples or N-Quads with message delimiters, or in Jelly with restart marks.
-    It must be an uncompressed file, or a URL whose storage supports random access (not http or
-    https). Any other log is one split, and so is a folder, an archive, or a log smaller than 1.5
-    times the size of a split.
+    It must be a file, or an uncompressed log at a URL whose storage supports random access (not
+    http or https). A compressed file must have gzip members that state their compressed size, as
+    rdfm and BGZF write them, or zstd frames that state their content size. Each split begins with
+    one of these, and the rest of the log after the last one belongs to the last split. Any other
+    log is one split, and so is a folder, an archive, or a log smaller than 1.5 times the size of a
+    split.
 
     With `rows="quads"`, a log in N-Triples or N-Quads without delimiters is split too: at line ends,
     so that each split contains a part of the log's only message. Blank node labels are those of the
@@ -52,7 +56,7 @@ def plan_splits(
     Args:
         source: As in `open_log`.
         format: As in `open_log`.
-        split_bytes: The approximate size of a split in bytes.
+        split_bytes: The approximate size of a split in bytes of the file.
         count: Count the messages, so that every split has the index of its first message. This
             reads the entire log, in threads.
         rows: The rows to read; pass the same value to `open_log`.
@@ -96,18 +100,21 @@ def split_log(
         size = 0 if log._input is None else log._input.size or 0
         format = log._format.spec
         may_have_lines = _may_have_lines(log, settings)
-        whole_split = plan_whole_split(log, settings)
+        whole_split = plan_whole_split(log, settings, allow_compressed=True)
         has_lines = whole_split is None and may_have_lines and _has_lines(log, settings)
         if has_lines:
             whole_split = Split(0, None, 0, format.name, "plain")
-    if whole_split is None or 2 * size < 3 * split_bytes:
-        return single
-    pieces = (2 * size + split_bytes) // (2 * split_bytes)
-    starts = [size * piece // pieces for piece in range(pieces)]
-    splits = [
-        replace(whole_split, start=start, stop=stop, first_message_index=0 if start == 0 else None)
-        for start, stop in zip(starts, [*starts[1:], None], strict=True)
-    ]
+        if whole_split is None or 2 * size < 3 * split_bytes:
+            return single
+        pieces = (2 * size + split_bytes) // (2 * split_bytes)
+        if log._input is None or log._input.compression is None:
+            starts = [size * piece // pieces for piece in range(pieces)]
+            splits = _make_splits(whole_split, starts)
+        else:
+            positions = choose_positions(log._input.find_members(), size, pieces)
+            if len(positions) < 2:
+                return single
+            splits = _make_member_splits(whole_split, positions, log._input.compression)
     if has_lines:  # the first message is the only one
         return [replace(split, first_message_index=0) for split in splits]
     if not count:
@@ -115,13 +122,41 @@ def split_log(
     return _number_splits(source, splits, format, settings) or single
 
 
-def plan_whole_split(log: LogReader, settings: ReadSettings) -> Split | None:
+def _make_splits(whole_split: Split, starts: list[int]) -> list[Split]:
+    """Return the splits with the given starts."""
+    return [
+        replace(whole_split, start=start, stop=stop, first_message_index=0 if start == 0 else None)
+        for start, stop in zip(starts, [*starts[1:], None], strict=True)
+    ]
+
+
+def _make_member_splits(
+    whole_split: Split, positions: list[MemberPosition], compression: str
+) -> list[Split]:
+    """Return the splits of a compressed log whose data begins at the given positions.
+
+    A split is read from the byte before its start. That byte is the first one of a member, so that
+    no member before it is decompressed.
+    """
+    starts = [0, *(position.byte_offset + 1 for position in positions[1:])]
+    ranges = zip(positions, [*positions[1:], None], strict=True)
+    return [
+        replace(split, compression=compression, first_member=first, next_member=following)
+        for split, (first, following) in zip(_make_splits(whole_split, starts), ranges, strict=True)
+    ]
+
+
+def plan_whole_split(
+    log: LogReader, settings: ReadSettings, *, allow_compressed: bool = False
+) -> Split | None:
     """Return one split with the entire log if it can be read from the middle; None otherwise.
 
     Reads the head of the log if all other conditions are met.
     """
     data, format = log._input, log._format
     if format is None or not _is_splittable(data, format):
+        return None
+    if data is not None and data.compression is not None and not allow_compressed:
         return None
     if settings.options.get("dialect") == "plain":
         return None
@@ -153,7 +188,10 @@ def _has_lines(log: LogReader, settings: ReadSettings) -> bool:
 
 def _is_splittable(data: Input | None, format: Format) -> bool:
     return (
-        data is not None and format.spec.splittable and data.compression is None and data.seekable
+        data is not None
+        and format.spec.splittable
+        and data.compression in (None, *MEMBER_COMPRESSIONS)
+        and data.seekable
     )
 
 
@@ -170,8 +208,7 @@ def count_delimiters(
         split=opening.split,
         first_message_index=opening.first_message_index,
     )
-    start = max(split.start - 1, 0)
-    data = Input(source, "none", start=start, storage_options=settings.storage_options)
+    data = Input(source, split=split, storage_options=settings.storage_options)
     try:
         for piece in data:
             counter.feed(piece)

@@ -200,7 +200,7 @@ def open_log(
     check_kind(kind)
     if split is not None and split.whole:
         split = None
-    if split is not None and compression not in (None, "none"):
+    if split is not None and compression not in (None, split.compression or "none"):
         raise OptionError(f"a log compressed with {compression} cannot be split; read all of it")
     format = format or (None if split is None else split.format)
     table = None

@@ -51,7 +51,9 @@ def seek(
         return None
     with LogReader(Driver([source], settings)) as log:
         size = 0 if log._input is None else log._input.size or 0
-        if log._format is None or size <= BACKWARD_BYTES:
+        if log._format is None or log._input is None or size <= BACKWARD_BYTES:
+            return None
+        if log._input.compression is not None:
             return None
         whole_split = plan_whole_split(log, settings)
         format = log._format.spec

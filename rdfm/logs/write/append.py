@@ -29,6 +29,7 @@ from rdfm.storage.paths import JOURNAL_SUFFIX, describe_invalid_path, is_live, l
 
 if TYPE_CHECKING:
     from rdfm.logs.write.log_end import Ending, StoredLog
+    from rdfm.logs.write.stream_state import StreamState
     from rdfm.message import AnyBatch
 
 # With `O_APPEND`, nothing is written after a gap if another program truncates the log.
@@ -234,6 +235,8 @@ class AppendOutput:
         self._end = ""  # how the log ends after the bytes written so far
         self._note: str | None = None
         self._compressor: compressions.Compressor | None = None
+        self._stream: StreamState | None = None
+        self._event_id: str | None = None  # of the last event that was written
         # Symbolic links are followed.
         final = Path(os.path.realpath(path))
         self._journal_name = visible(str(final) + JOURNAL_SUFFIX)
@@ -304,6 +307,30 @@ class AppendOutput:
     def committed_bytes(self) -> int:
         """The committed length of the log; 0 for a new log without a commit."""
         return self._state.committed
+
+    def continue_stream(self, url: str, last_event_id: str | None) -> str:
+        """Let each commit save the id of the last event of a stream.
+
+        Args:
+            url: The URL of the stream.
+            last_event_id: The id of the event after which the stream begins; None means the last
+                event in the log.
+
+        Returns:
+            The id of the event after which the stream begins; empty for its start.
+
+        Raises:
+            OptionError: If the id is not known.
+        """
+        from rdfm.logs.write.stream_state import StreamState
+
+        state = self._state
+        with name_in_errors(self.name, keep=self._journal_name):
+            stream = StreamState(
+                state.final, self.name, url, state.descriptor, state.length, last_event_id
+            )
+        self._stream = stream
+        return stream.last_event_id
 
     def commit_each_batch(self) -> None:
         """Commit as with `sync`. Call it before `encoder`."""
@@ -401,9 +428,11 @@ class AppendOutput:
                 data = part.data
                 if data and self._compression is not None:
                     if self._compressor is None:  # a new member
-                        self._compressor = compressions.compressor(self._compression)
+                        self._compressor = compressions.BlockCompressor(self._compression)
                     data = self._compressor.compress(data)
                 self._write(data)
+                if part.event_id is not None:
+                    self._event_id = part.event_id
                 if part.end is not None:
                     self._end = part.end
                     if part.commit:
@@ -427,6 +456,8 @@ class AppendOutput:
         if self._compressor is not None:
             compressor, self._compressor = self._compressor, None
             self._write(compressor.flush())
+        if self._stream is not None and self._event_id is not None:
+            self._stream.save(self._state.descriptor, self._state.length, self._event_id)
         self._state.publish(self._end, sync=self._sync)
 
     def commit(self) -> None:
@@ -435,10 +466,12 @@ class AppendOutput:
             self.check_process()
             with name_in_errors(self.name, keep=self._journal_name):
                 if self._ending is None and not self.bytes_written and self._compression:
-                    self._compressor = self._compressor or compressions.compressor(
+                    self._compressor = self._compressor or compressions.BlockCompressor(
                         self._compression
                     )
                 self._commit()
+                if self._stream is not None:
+                    self._stream.end()
                 self._state.close()
         except BaseException:
             self.discard()
@@ -486,6 +519,11 @@ class _AppendedFiles:
         self.uncommitted = False
         self._temporary: Path | None = None  # of a new log
         self._empty_bytes = 0  # size of the log without content that a new log replaces
+
+    @property
+    def descriptor(self) -> int | None:
+        """The file descriptor that is written to; None if there is no file yet."""
+        return None if self.file < 0 else self.file
 
     def write(self, data: bytes | memoryview) -> int:
         """Write all bytes; return their number.

@@ -607,6 +607,18 @@ class OutputShape:
         if self._appended is not None:
             self._appended.commit_each_batch()
 
+    def continue_stream(self, url: str, last_event_id: str | None) -> str:
+        """Return the id of the event after which a stream that is appended begins.
+
+        Raises:
+            OptionError: As in `AppendOutput.continue_stream`, or if several logs are appended to.
+        """
+        if self._appended is None:
+            raise OptionError(
+                f"a stream of events can be appended to a single log only; omit {spell_option('split_by')}"
+            )
+        return self._appended.continue_stream(url, last_event_id)
+
     def count_continued(self) -> int:
         """Return the number of messages in the log that is appended to; 0 for a new log.
 

@@ -36,6 +36,7 @@ class Part(NamedTuple):
         end: How a log that is appended to then ends, as in `Encoder.continue_log`; empty if that is
             unknown, and None if the log cannot end there.
         commit: Whether to commit the log if it can end there.
+        event_id: The id of the last event in the file, for a stream of events that is appended.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Part(NamedTuple):
     continued: bool = False
     end: str | None = None
     commit: bool = False
+    event_id: str | None = None
 
 
 def part_list(output: bytes | memoryview | list[Part]) -> list[Part]:

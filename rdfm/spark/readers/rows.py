@@ -53,7 +53,8 @@ from rdfm.spark.spark_remedies import render_for_spark
 from rdfm.spark.workers import DriverObject
 from rdfm.storage import compression as compressions
 from rdfm.storage.files import find_storage
-from rdfm.storage.paths import is_url, local_target
+from rdfm.storage.members import MEMBER_COMPRESSIONS
+from rdfm.storage.paths import is_url, local_path, local_target
 
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
@@ -303,7 +304,10 @@ class SparkReading(DriverObject):
     def _may_split(self, path: str) -> bool:
         """Whether a log may have splits, without opening it."""
         packed = compressions.find_by_suffix(path) if self.compression is None else self.compression
-        if packed not in (None, "none"):
+        # Finding the members of a remote file would read most of it.
+        if packed not in (None, "none") and (
+            packed not in MEMBER_COMPRESSIONS or local_path(path) is None
+        ):
             return False
         format = formats.by_path(path) if self.format is None else formats.find(self.format)
         return format is None or format.spec.splittable

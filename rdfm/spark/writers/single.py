@@ -78,7 +78,7 @@ class FragmentWriter:
         self._find_delimiter = _find_delimiter(format, options)
         self._create_encoder = _create_encoder(format, options, "delimiter")
         packed = compression != "none"
-        self._compressor = compressions.compressor(compression) if packed else None
+        self._compressor = compressions.BlockCompressor(compression) if packed else None
         self._begins_empty: bool | None = None
         self._read_header: Mapping[str, Any] = {}
 
@@ -158,7 +158,7 @@ def join_fragments(
     staging = folder.removesuffix(attempt)
     lead = _encode_lead(format, options, ordered[0].begins_empty)
     if lead and compression != "none":
-        compressor = compressions.compressor(compression)
+        compressor = compressions.BlockCompressor(compression)
         lead = compressor.compress(lead) + compressor.flush()
     joined_file = target.storage.open_new(f"{folder}/{name}")
     try:

@@ -4,11 +4,12 @@ import gzip
 import threading
 
 import pytest
+from members import cut, join
 from parts import remaining_files
 
 import rdfm
 import rdfm.spark
-from rdfm import OptionError
+from rdfm import OptionError, plan_splits
 from rdfm.spark import WriteSummary
 from rdfm.spark.readers.reader import LogSourceReader
 
@@ -47,6 +48,16 @@ def test_count_equals_the_number_of_rows(spark, tmp_path):
     one = {"spark": spark, "rows": "quads"}
     assert rdfm.spark.count(tmp_path / "plain.nt", **one) == 9000
     assert rdfm.spark.count(tmp_path / "open.nq", spark=spark, filter={"object": '"7"'}) == 1
+
+
+def test_splits_of_compressed_logs_are_counted(spark, tmp_path):
+    text = "# @message\n".join(LINE.format(n) for n in range(5000)).encode()
+    for name, log in (("open", text), ("leading", b"# @message\n" + text + b"# @message\n")):
+        path = tmp_path / f"{name}.nq.gz"
+        path.write_bytes(join("gzip", ["bgzf"], cut(log, 30_000)))
+        options = {"spark": spark, "split_bytes": path.stat().st_size // 3}
+        assert len(plan_splits(path, split_bytes=options["split_bytes"])) == 3
+        assert rdfm.spark.count(path, **options) == 5000
 
 
 def test_count_of_messages_does_not_decode_them(spark, tmp_path):

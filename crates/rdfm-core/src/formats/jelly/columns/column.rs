@@ -366,7 +366,10 @@ impl Column {
         let mut nth = 0;
         while let Some(text) = strings.next(bytes).locate(self.start)? {
             let start = text.start;
-            if let Err(error) = check_utf8(&bytes[text], what).locate(start) {
+            let text = &bytes[text];
+            if !text.is_ascii()
+                && let Err(error) = check_utf8(text, what).locate(start)
+            {
                 return Err(self.in_row(bytes, kind, nth, error));
             }
             nth += 1;

@@ -260,12 +260,10 @@ impl Numbers {
     /// Returns the next number.
     #[inline]
     pub fn next(&mut self, bytes: &[u8]) -> Checked<Option<u32>> {
-        if self.piece.start < self.piece.end
-            && let Some(&byte) = bytes.get(self.piece.start)
-            && byte < 0x80
-        {
-            self.piece.start += 1;
-            return Ok(Some(u32::from(byte)));
+        let piece = bytes.get(self.piece.clone()).unwrap_or_default();
+        if let Some((number, length)) = short_number(piece) {
+            self.piece.start += length;
+            return Ok(Some(number));
         }
         self.long(bytes)
     }
@@ -275,17 +273,15 @@ impl Numbers {
     pub fn fill(&mut self, bytes: &[u8], out: &mut [u32]) -> Checked<()> {
         let mut at = 0;
         loop {
-            let piece = bytes.get(self.piece.clone()).unwrap_or_default();
-            let mut count = 0;
-            for (byte, number) in piece.iter().zip(&mut out[at..]) {
-                if *byte >= 0x80 {
-                    break;
-                }
-                *number = u32::from(*byte);
-                count += 1;
+            let mut piece = bytes.get(self.piece.clone()).unwrap_or_default();
+            while at < out.len()
+                && let Some((number, length)) = short_number(piece)
+            {
+                out[at] = number;
+                at += 1;
+                piece = &piece[length..];
             }
-            self.piece.start += count;
-            at += count;
+            self.piece.start = self.piece.end - piece.len();
             if at == out.len() {
                 return Ok(());
             }
@@ -298,13 +294,12 @@ impl Numbers {
     #[inline]
     pub fn for_each(&mut self, bytes: &[u8], mut function: impl FnMut(u32)) -> bool {
         loop {
-            let piece = bytes.get(self.piece.clone()).unwrap_or_default();
-            let short = piece.iter().position(|byte| *byte >= 0x80);
-            let short = &piece[..short.unwrap_or(piece.len())];
-            for byte in short {
-                function(u32::from(*byte));
+            let mut piece = bytes.get(self.piece.clone()).unwrap_or_default();
+            while let Some((number, length)) = short_number(piece) {
+                function(number);
+                piece = &piece[length..];
             }
-            self.piece.start += short.len();
+            self.piece.start = self.piece.end - piece.len();
             match self.long(bytes) {
                 Ok(Some(number)) => function(number),
                 Ok(None) => return true,
@@ -346,6 +341,16 @@ impl Numbers {
         let number = wire.read_varint32()?;
         self.piece.start = self.piece.end - wire.rest().len();
         Ok(Some(number))
+    }
+}
+
+/// Returns the number at the start, and its length, if it has one or two bytes.
+#[inline]
+fn short_number(bytes: &[u8]) -> Option<(u32, usize)> {
+    match *bytes {
+        [byte, ..] if byte < 0x80 => Some((u32::from(byte), 1)),
+        [low, high, ..] if high < 0x80 => Some((u32::from(low & 0x7f) | u32::from(high) << 7, 2)),
+        _ => None,
     }
 }
 
