@@ -108,7 +108,7 @@ test-spark: build ## Run the tests that need a Spark session
 test-spark-versions: build ## Run selected tests with each supported version of PySpark (installs 1.3 GB)
 	$(PY) tools/spark_versions.py
 
-test-object-stores: build build/object-stores/.installed ## Test Spark with a double of Amazon S3
+test-object-stores: build build/object-stores/.installed ## Test Spark with a double of Amazon S3, and kill drivers RDFM_KILLS times
 	PYTHONPATH=build/object-stores $(PY) -m pytest --quiet tests/spark/session/test_object_stores.py
 
 # For this target only, since the packages are large.
@@ -226,6 +226,7 @@ soak: build wheel ## Run the long tests: many more random tests, and writers kil
 	RDFM_JSONLD_DOCUMENTS=100000 $(if $(wildcard fuzz/corpus/ndjsonld),RDFM_JSONLD_CORPUS=fuzz/corpus/ndjsonld) \
 	  $(PY) -m pytest --quiet tests/differential/test_jsonld_reading.py
 	RDFM_KILLS=24 $(PY) -m pytest --quiet tests/spark/session/test_failures.py
+	RDFM_KILLS=50 $(MAKE) --no-print-directory test-object-stores
 	RDFM_KILLS=50 $(PY) -m pytest --quiet tests/nanopub/test_fetching.py tests/live/test_kills.py -k kill
 	RDFM_LOAD=10 $(PY) -m pytest --quiet tests/live/test_web_load.py
 

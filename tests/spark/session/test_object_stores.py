@@ -1,10 +1,16 @@
 """Reads and writes with a double of Amazon S3, which has no renames.
 
-`make test-object-stores` installs the double.
+`make test-object-stores` installs the double. `RDFM_KILLS` is the number of drivers to kill, 5 by
+default; `make soak` kills 50.
 """
+
+import itertools
+import json
+import os
 
 import pytest
 from parts import NUMBER, numbered
+from spark_processes import Session
 
 import rdfm.spark
 
@@ -12,7 +18,27 @@ moto_server = pytest.importorskip("moto.server")
 s3fs = pytest.importorskip("s3fs")
 pytestmark = pytest.mark.slow
 
+KILLS = int(os.environ.get("RDFM_KILLS", "5"))
+TOGETHER = 10  # drivers that die in one session
+OLD, NEW = list(range(100, 104)), list(range(40))
 KEYS = {"key": "the-key", "secret": "the-secret"}
+# Storage calls of a write of four tasks with two parts each.
+CALLS = [
+    ("create_file", "/journal/", 1),
+    *[("rename", "/staging/", nth) for nth in range(1, 9)],
+    ("remove", "/journal/", 1),
+    *[("finish", "/staging/.*/part-", nth) for nth in range(1, 9)],
+    *[("open_new", "/staging/.*/part-", nth) for nth in range(1, 5)],
+    ("remove_folder", "/staging/", 1),
+    ("finish", "/commits/", 1),
+]
+# Before and after each call, in both modes.
+POINTS = [
+    (mode, f"^{call} (?!done ).*{path}" if is_before else f"^{call} done .*{path}", nth)
+    for mode, (call, path, nth), is_before in itertools.product(
+        ("append", "overwrite"), CALLS, (False, True)
+    )
+]
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +110,66 @@ def test_settings_of_hadoop_apply(spark, store):
     finally:
         for name in names:
             settings.unset(name)
+
+
+@pytest.fixture
+def session(spark_environment, tmp_path):
+    return Session(spark_environment, tmp_path / "failures")
+
+
+def step_of(store, url, mode):
+    options = {"storageOptions": json.dumps(store), "writeId": "the write"}
+    return {
+        "kind": "batch",
+        "folder": url,
+        "rows": len(NEW),
+        "mode": mode,
+        "maxRecordsPerFile": 5,
+        **options,
+    }
+
+
+def write_old(spark, store, url):
+    rdfm.spark.write(numbered(spark.range(100, 104, 1, 1)), url, "jelly", storage_options=store)
+    s3 = files(store)
+    (part,) = [name for name in s3.find(url) if name.endswith(".jelly")]
+    s3.mv(part, f"{part.rpartition('/')[0]}/old-part.jelly")
+
+
+@pytest.mark.parametrize("first", range(0, KILLS, TOGETHER))
+def test_a_driver_that_dies_leaves_the_old_or_the_new_state(spark, store, session, first):
+    chosen = [POINTS[n * len(POINTS) // KILLS] for n in range(first, min(first + TOGETHER, KILLS))]
+    steps, failures, urls = [], [], []
+    for number, (mode, at, nth) in enumerate(chosen):
+        url = f"s3://logs/kills/{first + number}"
+        write_old(spark, store, url)
+        urls.append(url)
+        steps.append(step_of(store, url, mode))
+        failures.append(
+            {"at": at, "nth": nth, "in": f"kills/{first + number}/", "do": "kill driver"}
+        )
+    printed = session.run({"together": steps, "failures": failures}, master="local[8]")
+    assert printed == [], failures
+    assert session.happened() == len(chosen)
+    for url, (mode, at, _) in zip(urls, chosen, strict=True):
+        expected = sorted([*OLD, *NEW] if mode == "append" else NEW)
+        found = numbers(spark, url, storage_options=store)
+        assert found in (OLD, expected), (mode, at)
+        options = {"mode": mode, "write_id": "the write", "storage_options": store}
+        rdfm.spark.write(numbered(spark.range(0, len(NEW), 1, 4)), url, "jelly", **options)
+        assert numbers(spark, url, storage_options=store) == expected, (mode, at)
+
+
+def test_an_executor_that_dies_is_replaced(spark, store, session):
+    points = [
+        ("^open_new done .*/staging/.*/part-", 2),
+        ("^finish (?!done ).*/staging/.*/part-", 1),
+        ("^finish done .*/staging/.*/part-", 3),
+    ]
+    steps = []
+    for number, (at, nth) in enumerate(points):
+        step = step_of(store, f"s3://logs/executors/{number}", "append")
+        steps.append({**step, "failures": [{"at": at, "nth": nth, "do": "kill worker"}]})
+    assert session.run(*steps, master="local[2,4]") == ["done"] * len(points)
+    for step in steps:
+        assert numbers(spark, step["folder"], storage_options=store) == NEW

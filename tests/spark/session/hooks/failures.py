@@ -31,10 +31,11 @@ READS = ("status",)
 
 
 def install():
-    from rdfm.storage.files import LocalStorage
+    from rdfm.storage.files import LocalStorage, RemoteStorage
 
-    for name in (*CHANGES, *READS, "finish"):
-        setattr(LocalStorage, name, observed(name, getattr(LocalStorage, name)))
+    for storage in (LocalStorage, RemoteStorage):
+        for name in (*CHANGES, *READS, "finish"):
+            setattr(storage, name, observed(name, getattr(storage, name)))
     os.fsync = observed("fsync", os.fsync)
 
 
@@ -52,7 +53,7 @@ def observed(name, function):
 def path_of(argument):
     if isinstance(argument, int) and not isinstance(argument, bool):  # a file descriptor
         return str(Path(f"/proc/self/fd/{argument}").readlink())
-    path = getattr(argument, "name", argument)
+    path = getattr(argument, "name", None) or getattr(argument, "path", argument)
     return path if isinstance(path, str) else None
 
 
