@@ -29,7 +29,7 @@ DENY := bans licenses sources
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites test-suites-rust test-suites-python test-examples earl lint fmt types bench bench-gains bench-growth bench-spark fuzz docs soak peers wheel standalone checks deny site release generate notices lock clean
+.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites test-suites-rust test-suites-python test-examples earl lint fmt types bench bench-gains bench-growth scale bench-spark fuzz docs soak peers wheel standalone checks deny site release generate notices lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -159,6 +159,9 @@ bench-gains: build ## Measure the gain of each fast path; PATHS='jelly-rows spli
 bench-growth: build ## Measure the cost of doubling the size of hostile JSON-LD and YAML-LD
 	$(PY) benchmarks/growth.py
 
+scale: build ## Measure time and memory at SIZE times the size of real datasets, and twice that; DISK=40 GB at most
+	$(PY) benchmarks/scale/run.py --size $(SIZE) --disk $(or $(DISK),40)
+
 bench-spark: build ## Compare rdfm in Spark with pyoxigraph and pyjelly, and print the ratios
 	$(PY) benchmarks/spark.py
 
@@ -212,7 +215,7 @@ site: build build/tools/.installed ## Build the site of the docs in build/site, 
 
 soak: build wheel ## Run the long tests: many more random tests, and writers killed at every point
 	RDFM_FUZZ_SECONDS=600 cargo test --quiet --locked --release -p rdfm-laws
-	$(PY) -m pytest --quiet -m 'not peers' --hypothesis-profile=soak tests/property
+	RDFM_EXAMPLE_MB=500 $(PY) -m pytest --quiet -m 'not peers' --hypothesis-profile=soak tests/property
 	RDFM_JSONLD_DOCUMENTS=100000 $(if $(wildcard fuzz/corpus/ndjsonld),RDFM_JSONLD_CORPUS=fuzz/corpus/ndjsonld) \
 	  $(PY) -m pytest --quiet tests/differential/test_jsonld_reading.py
 	RDFM_KILLS=24 $(PY) -m pytest --quiet tests/spark/session/test_failures.py

@@ -272,7 +272,7 @@ def run_single(measurement: Any, *arguments: Any) -> dict[str, Any]:
 
 def environment(*packages: str) -> dict[str, str]:
     """The environment of the measurements, including the versions of packages."""
-    names = ("rdfm", "pyjelly", "pyoxigraph", "rdflib", "pyarrow", *packages)
+    names = ("rdfm", "pyjelly", "pyoxigraph", "rdflib", "pyarrow", "polars", "maplib", *packages)
     versions = {}
     for name in names:
         try:

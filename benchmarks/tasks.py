@@ -14,6 +14,7 @@ import comparing
 import counting
 import distributions
 import filtering
+import frames
 import kinds
 import querying
 from generate import NANOPUB_NAMESPACES
@@ -607,5 +608,6 @@ def rows() -> list[Row[Task]]:
         *querying.rows(),
         *checking.rows(),
         *filtering.rows(),
+        *frames.rows(),
         *distributions.rows(),
     ]

@@ -9,6 +9,7 @@ It stops at SIGTERM, or at the end of the log if the server was started with `--
 
 import signal
 import sys
+from types import FrameType
 
 import rdfm
 
@@ -29,9 +30,14 @@ def value_of(quad: rdfm.Quad) -> float | None:
         return None
 
 
+def stop(signal_number: int, frame: FrameType | None) -> None:
+    """End the process, after the logs are closed."""
+    sys.exit()
+
+
 def main(source: str, target: str, limit: float) -> None:
     """Follow the source until a signal or its end."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    signal.signal(signal.SIGTERM, stop)
     # Without an end, reading waits for the next message. After an interruption of the connection,
     # it continues after the last message.
     with (

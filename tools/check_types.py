@@ -1,6 +1,6 @@
 """Checks types as strict users of the package see them, with mypy and pyright.
 
-In: `tests/typing`, and the Python blocks of the Markdown files at the root and under `docs`. The
+In: `tests/typing`, the programs in `examples`, and the Python blocks of the Markdown files at the root and under `docs`. The
 blocks of a page form one module, which keeps the line numbers of the page. In a block with prompts,
 only the lines after `>>>` and `...` count. Blocks that are not run (`<!-- not run: REASON -->`) are
 also checked.
@@ -38,11 +38,15 @@ PYRIGHT = {
 # Packages without types. All their names are `Any`, as in mypy.
 UNTYPED = [
     "confluent_kafka/__init__",
+    "deltalake/__init__",
     "grpc_health/v1/health_pb2",
     "grpc_health/v1/health_pb2_grpc",
     "pandas/__init__",
     "pyarrow/__init__",
     "pyarrow/parquet",
+    "pyjelly/integrations/generic/parse",
+    "pyjelly/integrations/rdflib/parse",
+    "pyjelly/integrations/rdflib/serialize",
 ]
 MYPY = [
     "--config-file",
@@ -113,6 +117,8 @@ def main() -> int:
         folder = Path(name)
         (folder / "calls").symlink_to(ROOT / "tests/typing")
         (folder / "examples").mkdir()
+        for program in (ROOT / "examples").rglob("*.py"):
+            (folder / "examples" / f"program_{program.name}").symlink_to(program)
         for page in PAGES:
             text = module_of(page.read_text("utf-8"))
             if text:

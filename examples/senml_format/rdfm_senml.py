@@ -17,7 +17,7 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 TYPE = Iri("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 UNIT = Iri("https://schema.org/unitText")
 NUMBER = (int, float)
-FIELDS = {
+FIELDS: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("bn", "bu", "n", "u", "vs"), str),
     **dict.fromkeys(("bt", "t", "v", "bver"), NUMBER),
     "vb": bool,
@@ -33,9 +33,12 @@ def observations(pack: Any, base: str) -> Iterator[Quad]:
     if not isinstance(pack, list):
         raise ValueError("expected a list of records")
     base_name, base_time, base_unit = "", 0.0, None
-    for index, record in enumerate(pack):
-        if not isinstance(record, dict):
+    # isinstance does not tell pyright the types of items.
+    records: list[Any] = pack  # pyright: ignore[reportUnknownVariableType]
+    for index, item in enumerate(records):
+        if not isinstance(item, dict):
             raise ValueError(f"record {index} is not an object")
+        record: dict[str, Any] = item  # pyright: ignore[reportUnknownVariableType]
         for key, value in record.items():
             kinds = FIELDS.get(key, ())
             if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):

@@ -8,7 +8,7 @@ repetition of quads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
@@ -20,7 +20,7 @@ from rdfm.conversion.selection_plan import select
 from rdfm.errors import OptionError
 from rdfm.logs.input.driver import Driver, ReadBatch, ReadSettings
 from rdfm.logs.input.inputs import Readable, input_list
-from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.progress import Progress, ProgressFunction, Reporter, total_bytes
 from rdfm.logs.options import READING, SKIP_MESSAGES
 from rdfm.logs.read.frames import require_package
 from rdfm.logs.read.rows import RowReader
@@ -166,7 +166,7 @@ def hash(
     message_per_file: bool = False,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressFunction = None,
     **options: Unpack[ReadOptions],
 ) -> MessageHashes:
     r"""Compute the hash of each message: SHA-256 of its canonical N-Quads (RDFC-1.0).
@@ -187,7 +187,7 @@ def hash(
         message_per_file: Read each input as one message, even if it is empty.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
-        progress: Function to call about ten times per second.
+        progress: As in `convert`.
         **options: Options of the formats' decoders. Each log uses those that its format supports.
 
     Returns:
@@ -261,9 +261,7 @@ def hash_column(quads: pyarrow.Array, max_steps: int = MAX_STEPS) -> pyarrow.Arr
     return pa.array(column, pa.string())
 
 
-def _create_watcher(
-    inputs: Sequence[Readable], progress: Callable[[Progress], None] | None
-) -> tuple[Watcher, ...]:
+def _create_watcher(inputs: Sequence[Readable], progress: ProgressFunction) -> tuple[Watcher, ...]:
     """Return a stage that reports the progress of reading, if there is a function for it."""
     if progress is None:
         return ()

@@ -23,7 +23,7 @@ from rdfm.logs.input.driver import (
 )
 from rdfm.logs.input.inputs import Input, Readable
 from rdfm.logs.input.progress import Progress, ProgressFunction, Reporter, total_bytes
-from rdfm.logs.notebook import html_fields, summary_line
+from rdfm.logs.notebook import html_fields, log_line
 from rdfm.logs.notes import Notes
 
 if TYPE_CHECKING:
@@ -142,16 +142,7 @@ class Inspection:
 
     def __repr__(self) -> str:
         """Return a string such as `<Inspection of a.nq: nq, 3 messages, 5 quads>`."""
-        return summary_line(
-            "Inspection",
-            (self.source,),
-            (
-                self.format,
-                f"{self.messages:,} {'rows' if self.kind == 'results' else self.kind}",
-                f"{self.quads:,} quads" if self.kind != "results" else "",
-                "an error" if self.error else "",
-            ),
-        )
+        return log_line("Inspection", self)
 
     def _repr_html_(self) -> str:
         """An HTML table for notebooks."""

@@ -35,6 +35,7 @@ from rdfm.logs.input.driver import (
 )
 from rdfm.logs.input.inputs import Readable
 from rdfm.logs.input.progress import Progress, ProgressFunction, Reporter, total_bytes
+from rdfm.logs.notebook import log_line
 from rdfm.logs.notes import Notes
 from rdfm.logs.read.read_ahead import read_ahead
 from rdfm.storage.paths import local_path
@@ -55,7 +56,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Statistics(LogStatistics):
     """Statistics of a log.
 
@@ -123,6 +124,10 @@ class Statistics(LogStatistics):
         from rdfm.analysis.report_html import page
 
         return page(self)
+
+    def __repr__(self) -> str:
+        """Return a string such as `<Statistics of a.nq: nq, 3 messages, 5 quads>`."""
+        return log_line("Statistics", self)
 
     def _repr_html_(self) -> str:
         from rdfm.analysis.report_html import fragment

@@ -436,7 +436,9 @@ class Format(Generic[B]):
         if isinstance(messages, (str, bytes, bytearray, memoryview)):
             raise TypeError(f"encode takes {accepted}, not {type(messages).__name__}")
         try:
-            items = list(messages)
+            items: list[Any] = [messages] if isinstance(messages, Quad) else list(messages)
+            if any(isinstance(item, Quad) for item in items):
+                raise TypeError("an item is a Quad; the message of quads is Message(quads)")
             if items and all(isinstance(item, Patch) for item in items):
                 return PatchBatch.from_patches(items)
             return MessageBatch.from_messages(items)

@@ -13,7 +13,7 @@ from typing import Any
 
 from rdfm.errors import visible
 
-__all__ = ["MAX_ROWS", "html_fields", "html_rows", "summary_line"]
+__all__ = ["MAX_ROWS", "html_fields", "html_rows", "log_line", "summary_line"]
 
 MAX_ROWS = 20
 _MAX_COLUMNS = 30
@@ -38,6 +38,23 @@ def summary_line(type_name: str, sources: Iterable[str], counts: Iterable[str]) 
     subject = " ".join(f"{type_name} of {names}".split()) if names else type_name
     details = _shorten(", ".join(filter(None, counts)), _MAX_LINE)
     return _printable(f"<{subject}: {details}>")
+
+
+def log_line(type_name: str, report: Any) -> str:
+    """Return the summary of a report on a log: its format and counts.
+
+    Args:
+        type_name: Name of the type of the report.
+        report: An object with `source`, `format`, `kind`, `messages`, `quads` and `error`.
+    """
+    is_table = report.kind == "results"
+    counts = (
+        report.format,
+        f"{report.messages:,} {'rows' if is_table else report.kind}",
+        "" if is_table else f"{report.quads:,} quads",
+        "an error" if report.error else "",
+    )
+    return summary_line(type_name, (report.source,), counts)
 
 
 def html_fields(title: str, fields: Mapping[str, Any]) -> str:

@@ -183,17 +183,17 @@ def write(
         df: Messages, with a column quads, or patches, with a column operations.
         path: The folder, as a path or URL.
         to: The format, such as "jelly".
-        mode: `append` adds logs; `overwrite` replaces all files in the folder. If the folder exists,
-            `errorifexists` raises an error and `ignore` writes nothing; the folder is checked once,
-            before the write. Spark Connect supports only the first two.
+        mode: `append` adds logs; `overwrite` replaces all files in the folder. If the folder
+            exists, `errorifexists` raises an error and `ignore` writes nothing; the folder is
+            checked once, before the write. Spark Connect supports only the first two.
         **options: Options of the writer and of the format, as Python values, such as
             `compression="zstd"`, `partition_columns=["day"]` or `write_id="2026-11-01"`. None means
             that an option is not set.
 
     Returns:
         The numbers of messages, files and dropped items, and notes; zeros if nothing was written
-        because of `ignore`, or because the write with this `write_id` was already done. None with Spark Connect, because the client might not see the
-        folder.
+        because of `ignore`, or because the write with this `write_id` was already done. None with
+        Spark Connect, because the client might not see the folder.
 
     Raises:
         OptionError: If an option, the mode or a column is invalid.

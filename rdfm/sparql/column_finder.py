@@ -117,7 +117,7 @@ class ColumnFinder:
         """Return the column of a predicate, or None if it is not selected."""
         if predicate is None or not self._is_selected(predicate):
             return None
-        if predicate not in self._given and (type := self._given_type(predicate)):
+        if self._types and predicate not in self._given and (type := self._given_type(predicate)):
             column = parse_column(predicate, type)
             self._given[predicate] = ColumnFields(column, self._namer)
         return self._given.get(predicate) or self._root.find(predicate)

@@ -343,6 +343,10 @@ class EntityTable(Tabular):
                 yield rows
         self._tally.skipped += converter.nulls
 
+    def __iter__(self) -> Iterator[pyarrow.RecordBatch]:
+        """Yield the rows as record batches, as `batches` does."""
+        return self.batches()
+
     def _arrow_reader(self) -> pyarrow.RecordBatchReader:
         schema = self.schema
         import pyarrow as pa

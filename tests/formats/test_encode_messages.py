@@ -31,3 +31,10 @@ def test_encode_names_what_it_accepts(value):
     with pytest.raises(TypeError, match="encode takes a batch, a message or an iterable") as caught:
         rdfm.formats.nq.encode(value)
     assert "ResultBatch" not in str(caught.value)
+
+
+def test_encode_says_how_quads_become_a_message():
+    quad = rdfm.Quad(rdfm.Iri("x:s"), rdfm.Iri("x:p"), rdfm.Literal("a"))
+    for value in (quad, [quad]):
+        with pytest.raises(TypeError, match=r"the message of quads is Message\(quads\)"):
+            rdfm.formats.nq.encode(value)

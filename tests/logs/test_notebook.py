@@ -64,6 +64,12 @@ def test_an_inspection_is_a_line_and_a_table():
     check_line(repr(report))
 
 
+def test_statistics_are_a_line():
+    assert repr(rdfm.statistics(LOG, format="trig")) == (
+        "<Statistics of bytes: trig, 2 messages, 2 quads>"
+    )
+
+
 def test_a_summary_is_a_line_and_a_table():
     summary = rdfm.convert(LOG, io.BytesIO(), from_format="trig", to="nt")
     assert repr(summary).startswith("<ConversionSummary: 2 messages, 2 quads, 47 bytes to ")

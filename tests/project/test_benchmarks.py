@@ -139,3 +139,14 @@ def test_both_sides_of_packaging_rows_have_equal_counts(tasks, data):
     for row in rows:
         messages = SIZES[re.search(r"\((\w+)\)", row.name)[1]]
         assert row.ours(data, messages).run() == row.peer[1](data, messages).run() > 0, row.name
+
+
+def test_both_sides_of_rows_of_data_frames_have_equal_counts(tasks, data):
+    import frames
+
+    rows = {row.peer[0]: row for row in frames.rows()}
+    assert set(rows) == {"rdflib", "pyoxigraph", "maplib"}
+    for peer in ("rdflib", "pyoxigraph"):  # maplib is not installed
+        works = [side(data, SIZES["iot"]) for side in (rows[peer].ours, rows[peer].peer[1])]
+        assert [work.run() for work in works] == [SIZES["iot"] * 6] * 2
+        assert works[0].log_bytes == works[1].log_bytes > 0

@@ -1,7 +1,7 @@
 """An entity table equals one query per predicate, typed in the same way, for random datasets."""
 
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rdfm
@@ -38,7 +38,6 @@ def logs(draw):
     return messages, text.encode()
 
 
-@settings(max_examples=40, deadline=None)
 @given(log=logs(), union_graphs=st.booleans(), size=st.sampled_from([1, 100]))
 def test_a_table_equals_a_query_per_predicate(log, union_graphs, size):
     messages, data = log

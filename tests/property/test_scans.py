@@ -1,21 +1,15 @@
-"""Scans of which a part is read equal the same selection of all rows, for random logs and queries.
-
-RDFM_SCAN_EXAMPLES is the number of random logs: a few dozen by default.
-"""
-
-import os
+"""Scans of which a part is read equal the same selection of all rows, for random logs and queries."""
 
 import duckdb
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import rdfm
 from rdfm.logs.read.scan_polars import Requirements, read_requirements
 
-EXAMPLES = int(os.environ.get("RDFM_SCAN_EXAMPLES", "30"))
 IRIS = ["<x:a>", "<x:b>", "<x:c>"]
 OBJECTS = [
     *IRIS,
@@ -101,7 +95,6 @@ PREDICATES = st.recursive(
 )
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
 @given(
     log=LOGS,
     predicate=PREDICATES,
@@ -132,7 +125,6 @@ def test_queries_with_pushdown_equal_queries_of_all_rows(log, predicate, columns
     assert_frame_equal(found, everything.filter(expression).select(columns))
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
 @given(log=LOGS, columns=st.permutations(COLUMNS), first=INDEXES)
 def test_selected_columns_equal_columns_of_all_rows(log, columns, first):
     data = text_of(log)
@@ -147,7 +139,6 @@ def test_selected_columns_equal_columns_of_all_rows(log, columns, first):
     assert_frame_equal(lazy.filter(later).collect(), messages.filter(later))
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
 @given(log=LOGS, name=st.sampled_from(TERMS), value=VALUES)
 def test_criteria_equal_a_comparison_of_terms(log, name, value):
     data = text_of(log)

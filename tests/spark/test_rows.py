@@ -13,6 +13,7 @@ import rdfm
 import rdfm.spark
 import rdfm.spark.readers.rows as rows_module
 from rdfm.spark.readers import collectors
+from rdfm.spark.readers.folders import PartitionFolders
 from rdfm.spark.readers.reader import LogSourceReader
 from rdfm.spark.readers.rows import SparkReading
 from rdfm.spark.schema import default_schema
@@ -81,6 +82,36 @@ def offsets(path, **options):
     reader, partitions = plan(path, **options)
     batches = [batch for partition in partitions for batch in reader.read(partition)]
     return [offset for batch in batches for offset in batch["message_index"].to_pylist()]
+
+
+def test_the_files_of_a_query_are_listed_once(tmp_path, monkeypatch):
+    from rdfm.spark.readers import reader
+
+    for number in range(20):
+        (tmp_path / f"k={number % 2}").mkdir(exist_ok=True)
+        (tmp_path / f"k={number % 2}/{number}.nq").write_text("<a:s> <a:p> <a:o> .\n")
+    calls = []
+    for module, name in (
+        (reader, "find_settled"),
+        (PartitionFolders, "from_files"),
+    ):
+        original = getattr(module, name)
+
+        def count(*arguments, _name=name, _original=original, **options):
+            calls.append(_name)
+            return _original(*arguments, **options)
+
+        monkeypatch.setattr(module, name, count)
+    for columns in ({}, {"columns": "byte_offset, k"}, {"recursiveFileLookup": "true"}):
+        calls.clear()
+        source = reader.LogSourceReader({"path": str(tmp_path), **columns})
+        assert sum(len(part.value) for part in source.partitions()) == 20
+        assert sorted(set(calls)) == sorted(calls)
+        calls.clear()
+        (tmp_path / "k=0/new.nq").write_text("<a:s> <a:p> <a:o> .\n")
+        assert sum(len(part.value) for part in source.partitions()) == 21
+        (tmp_path / "k=0/new.nq").unlink()
+        assert sorted(set(calls)) == sorted(calls)
 
 
 def test_a_file_that_ends_at_an_error_is_not_split(tmp_path):

@@ -47,6 +47,7 @@ def test_a_table_can_be_read_again_and_converted():
     assert entities.to_pandas()["ex:n"].tolist() == [1, 2, 3]
     assert entities.to_polars()["ex:n"].to_list() == [1, 2, 3]
     assert sum(batch.num_rows for batch in entities.batches()) == 3
+    assert sum(batch.num_rows for batch in entities) == 3
     assert repr(entities) == "<EntityTable of bytes>"
 
 

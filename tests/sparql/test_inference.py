@@ -5,8 +5,6 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import rdfm
 from rdfm import BlankNode, Iri, Literal, OptionError, Quad, UnsupportedError
@@ -86,27 +84,6 @@ def test_values_decide_the_type(values, type, last):
         assert reverse.types == {"o": type}
     with select(values, types={"o": type}) as explicit:
         assert explicit.to_arrow().column("o") == column
-
-
-TERMS = st.sampled_from(
-    [Iri("x:a"), BlankNode("b"), Literal("a"), Literal("a", language="en"), Literal("b", language="DE")]
-    + [typed(text, name) for name in ("integer", "decimal", "date", "dateTime", "gYear")
-       for text in ("1", "1" * 25, "2026-01-01", "2026-01-01Z", "2026-01-01T00:00:00", "1.25")]
-    + [typed(text, name) for name in ("float", "double", "boolean") for text in ("1", "NaN")]
-)  # fmt: skip
-
-
-@given(st.lists(st.lists(TERMS, min_size=1, max_size=3), min_size=1, max_size=4))
-@settings(max_examples=200, deadline=None)
-def test_inferred_types_equal_the_same_types_given(messages):
-    quads = [[Quad(Iri("x:s"), Iri("x:p"), term) for term in message] for message in messages]
-    log = rdfm.formats.nq.encode(quads)
-    with rdfm.select(QUERY, log, format="nq", batch_messages=1) as solutions:
-        inferred = solutions.to_arrow()
-    with rdfm.select(QUERY, log, format="nq", types=solutions.types) as solutions:
-        assert solutions.to_arrow(types=None) == inferred
-    with rdfm.select(QUERY, log, format="nq", types="auto") as solutions:
-        assert pa.RecordBatchReader.from_stream(solutions).read_all() == inferred
 
 
 def test_a_mixture_of_types_is_noted():

@@ -1,8 +1,7 @@
 """Spark's batch reader: finds the files of a query and splits them into tasks.
 
 In: the options and the schema of a query. Out: partitions, and their rows (`rdfm.spark.readers.rows`).
-Cost: one listing of the paths per query, and another if neither format nor schema determines the
-kind of log.
+Cost: one listing of the paths.
 Law: partitions are in the order of the files, and so are the rows of a query that does not shuffle;
 a path that does not exist is an error.
 """
@@ -82,8 +81,6 @@ class LogSourceReader(DataSourceReader):
         self._recursive = values["recursive_file_lookup"]
         partitions = values["partitions"]
         self._partition_filter = None if partitions is None else PartitionFilter(partitions)
-        # The partition columns, once they are known.
-        self._folders: PartitionFolders | None = None
         self._has_partition_columns = not self._recursive and not by_one_name
         if self._partition_filter is not None and not self._has_partition_columns:
             raise OptionError(
@@ -95,14 +92,15 @@ class LogSourceReader(DataSourceReader):
         self._split_bytes = values["split_bytes"] or sys.maxsize
         self._min_tasks = values["min_partitions"]
         # Streams do not inspect files before they read them.
-        self._file_list: list[File] | None = None  # while the columns are determined
+        # Found when the columns were determined.
+        self._file_list: list[File] | None = None
+        self._folders: PartitionFolders | None = None
         self.reading = SparkReading.from_options(
             options,
             schema,
             None if by_one_name else self._first_path,
             self._find_folders if self._has_partition_columns else None,
         )
-        self._file_list = None
         if self.reading.errors_to is not None:
             self.check_not_read(self.reading.errors_to, "errorsTo")
         if self.reading.mode == "FAILFAST" and self.reading.ignore_corrupt:
@@ -121,10 +119,11 @@ class LogSourceReader(DataSourceReader):
             files = self._all_files()
         except FileNotFoundError:  # reported when the file is read
             files = []
-        return PartitionFolders.from_files(files, self._roots())
+        self._folders = PartitionFolders.from_files(files, self._roots())
+        return self._folders
 
     def _all_files(self) -> list[File]:
-        """The files of all partitions, listed once while the columns are determined."""
+        """The files of all partitions, listed once."""
         if self._file_list is None:
             self._file_list = self._find_files(whole=True)
         return self._file_list
@@ -189,10 +188,14 @@ class LogSourceReader(DataSourceReader):
             OptionError: If a partition column no longer exists, or the filter of partitions is
                 invalid.
         """
-        files = self._find_files(whole=whole)
+        # Used once, so that a later call finds new files.
+        files, folders = self._file_list, self._folders
+        self._file_list = self._folders = None
+        if files is None:
+            files, folders = self._find_files(whole=whole), None
         if not self._has_partition_columns:
             return files
-        folders = PartitionFolders.from_files(files, self._roots())
+        folders = folders or PartitionFolders.from_files(files, self._roots())
         missing_names = [
             name for name in self.reading.partition_columns if name not in folders.types
         ]

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from pyspark.sql import datasource
 
 import rdfm
 import rdfm.spark
@@ -123,3 +124,52 @@ def test_errors_remain_rows_in_filtered_reads(spark, tmp_path):
     errors = [row for row in found if row._corrupt_record is not None]
     assert len(errors) >= 1
     assert {row.quads[0].object for row in found if row not in errors} == {"<http://e/crane>"}
+
+
+def make_numbers():
+    """Returns a source of the numbers from 0 to 99 that accepts a condition. Tasks get its code."""
+    from pyspark.sql.datasource import DataSource, DataSourceReader, EqualTo
+
+    class Reader(DataSourceReader):
+        wanted = None
+
+        def pushFilters(self, filters):
+            for condition in filters:
+                if isinstance(condition, EqualTo):
+                    self.wanted = condition.value
+                else:
+                    yield condition
+
+        def read(self, partition):
+            yield from ((n,) for n in range(100) if self.wanted in (None, n))
+
+    class Numbers(DataSource):
+        @classmethod
+        def name(cls):
+            return "numbers"
+
+        def schema(self):
+            return "a int"
+
+        def reader(self, schema):
+            return Reader()
+
+    return Numbers
+
+
+@pytest.mark.skipif(
+    not hasattr(datasource, "EqualTo"), reason="this PySpark has no filter pushdown"
+)
+@pytest.mark.xfail(strict=True, reason="Spark keeps pushed conditions for later queries")
+def test_spark_forgets_pushed_conditions(spark):
+    """If this passes, rdfm can implement pushFilters; docs/spark-sql.md explains why it does not."""
+    name = "spark.sql.python.filterPushdown.enabled"
+    before = spark.conf.get(name)
+    spark.conf.set(name, "true")
+    try:
+        spark.dataSource.register(make_numbers())
+        numbers = spark.read.format("numbers").load()
+        assert numbers.where("a = 3").count() == 1
+        assert numbers.count() == 100
+    finally:
+        spark.conf.set(name, before)

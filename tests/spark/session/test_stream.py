@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow
 import pytest
 from pyspark.errors import PySparkException
+from pyspark.sql import functions
 from pyspark.sql.pandas.types import to_arrow_schema
 
 import rdfm
@@ -387,6 +388,24 @@ def test_a_full_disk_ends_the_query_and_loses_nothing(spark_folder, small_disk):
     spark_folder.add_log("c.nq", count=1)
     spark_folder.run("format")
     assert spark_folder.numbers() == [0, 1, 2]
+
+
+def test_values_of_folders_are_taken_from_the_names(spark_folder):
+    """The expression is on the page spark-reference.md."""
+    for day in ("2026-06-01", "2026-06-02"):
+        spark_folder.add_log(f"day={day}/a.nq", count=1)
+    rows = spark_folder.stream("read_stream", recursiveFileLookup=True, columns=["source"])
+    query = (
+        rows.select(functions.regexp_extract("source", "/day=([^/]*)/", 1).alias("day"))
+        .writeStream.format("memory")
+        .queryName("days")
+        .option("checkpointLocation", str(spark_folder.root / "checkpoint"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    days = [row.day for row in spark_folder.spark.table("days").orderBy("day").collect()]
+    assert days == ["2026-06-01", "2026-06-02"]
 
 
 def test_the_spark_source_ignores_old_files_and_the_rdfm_source_does_not(spark_folder):
