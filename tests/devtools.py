@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -63,6 +64,23 @@ class Page:
             time.sleep(0.05)
         return value
 
+    def set_screen(self, width: int, height: int, scheme: str) -> None:
+        """Sets the size of the screen, and the preferred colours: "light" or "dark"."""
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 600,
+        )
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        self.call("Emulation.setEmulatedMedia", features=[feature])
+
+    def take_screenshot(self, file: Path) -> None:
+        """Writes the entire page as a PNG file."""
+        data = self.call("Page.captureScreenshot", captureBeyondViewport=True)["data"]
+        file.write_bytes(base64.b64decode(data))
+
     def open(self, url: str) -> None:
         """Opens a URL and waits until the page is loaded."""
         self.call("Page.navigate", url=url)
@@ -71,13 +89,16 @@ class Page:
 
 @contextlib.contextmanager
 def page(folder: Path) -> Iterator[Page]:
-    """Starts Chromium, whose profile is in a folder, with every host unreachable."""
+    """Starts Chromium, whose profile is in a folder, with every other host unreachable."""
     inward, to = os.pipe()
     out, outward = os.pipe()
     command = [
         *(chromium(), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
         *("--disable-background-networking", "--no-first-run", "--remote-debugging-pipe"),
-        *("--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={folder / 'profile'}"),
+        *(
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+            f"--user-data-dir={folder / 'profile'}",
+        ),
     ]
     # Chromium reads commands from descriptor 3 and writes answers to 4.
     shell = ["bash", "-c", f'exec "$@" 3<&{inward} 4>&{outward}', "bash", *command]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 _PROC = Path("/proc")
+_IDLE_SAMPLES = 5
 
 
 def wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
@@ -21,7 +22,7 @@ def wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
         time.sleep(0.02)
 
 
-def wait_until_idle(process: subprocess.Popen[bytes], samples: int = 5) -> None:
+def wait_until_idle(process: subprocess.Popen[bytes]) -> None:
     """Waits until a process has read its input, a pipe, and all its threads wait.
 
     Several samples are taken because a thread may wait for a moment, as for a lock.
@@ -35,7 +36,7 @@ def wait_until_idle(process: subprocess.Popen[bytes], samples: int = 5) -> None:
         nonlocal seen
         assert process.poll() is None, "the process has ended"
         seen = seen + 1 if _is_waiting(process) else 0
-        return seen == samples
+        return seen == _IDLE_SAMPLES
 
     wait_for(is_idle)
 

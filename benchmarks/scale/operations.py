@@ -182,17 +182,15 @@ def others(folder: Path, times: int, expected: Counts) -> Iterator[Step]:
     yield Step("RiverBench check", rdfm("riverbench", "check", "-q", "package"))
     shutil.rmtree(package)
 
-    appended = folder / "appended.nq"
     appends = APPENDS * times
     yield Step(
-        "appends of one message",
-        python_task("append", appended.name, str(appends)),
-        lambda: difference(count_files([appended]).messages, appends),
+        f"appends of one message, {APPENDS:,} and {2 * APPENDS:,}",
+        python_task("append", "log.nq", str(appends)),
+        lambda: difference(count_files([folder / "log.nq"]).messages, expected.messages + appends),
     )
-    appended.unlink()
+    (folder / "log.nq").unlink()
 
     answer = f"{expected.messages} {expected.quads}"
-    (folder / "log.nq").unlink()
     yield Step("`jelly` to `parquet`", rdfm("convert", "-q", "log.jelly", "log.parquet"))
     yield Step(
         "DuckDB reads Parquet",

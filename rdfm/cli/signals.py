@@ -51,8 +51,8 @@ _pipe: tuple[int, int] | None = None  # wakes the watching thread
 
 def begin() -> None:
     """Make signals end the process immediately. Has no effect outside the main thread."""
-    global _reported
-    _reported = False
+    global _reported, _is_unwinding
+    _reported = _is_unwinding = False
     for kind in _KINDS:
         # Signals that are already ignored, for example with nohup, remain ignored.
         if signal.getsignal(kind) not in (signal.SIG_IGN, None):
@@ -106,10 +106,15 @@ def raise_on_signal(request: Callable[[], None] | None = None) -> Iterator[None]
         signal.signal(kind, _interrupt)
     try:
         yield
+    except BaseException as error:
+        # The rest of the stack is unwound after an interruption. The watching thread may be late.
+        _is_unwinding = isinstance(error, KeyboardInterrupt)
+        raise
+    else:
+        _is_unwinding = False
     finally:
         for kind in _previous_handlers:
             signal.signal(kind, _quit)
-        _is_unwinding = False
 
 
 def report_interrupt() -> bool:

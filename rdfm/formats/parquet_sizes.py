@@ -20,6 +20,8 @@ __all__ = ["ColumnChunk", "RowGroupPlan", "plans", "read_footer"]
 
 # A row group of at most this number of decoded bytes is read without inspecting its pages.
 GROUP_BYTES = 128 << 20
+# Row groups are read together up to this number of decoded bytes. A batch may contain all of them.
+COMBINED_BYTES = 32 << 20
 # Maximum decoded bytes of a batch from a larger row group, unless a single row is larger.
 BATCH_BYTES = 32 << 20
 # Limit for the pages that are open at once, as a multiple of the message limit.
@@ -98,7 +100,7 @@ def plans(
             if small:
                 yield RowGroupPlan(small)
             raise
-        if small and (bound is None or total + bound > GROUP_BYTES):
+        if small and (bound is None or total + bound > COMBINED_BYTES):
             yield RowGroupPlan(small)
             small, total = [], 0
         if bound is None:

@@ -116,7 +116,7 @@ def index_page(
     rows += [
         f'<tr><td><a href="{_href(root_path, entry.name)}">{_text(entry.name)}</a></td>'
         f'<td>{_text(entry.format)}</td><td class="number">{_size(entry.size)}</td>'
-        f"<td>{_time(entry.modified)}</td></tr>"
+        f"<td>{_time_element(entry.modified)}</td></tr>"
         for entry in entries
     ]
     table = (
@@ -261,3 +261,9 @@ def _size(count: int) -> str:
 
 def _time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _time_element(seconds: float) -> str:
+    """Return a time that may be broken after its date."""
+    date, _, time = _time(seconds).partition(" ")
+    return f'<span class="word">{date}</span> <span class="word">{time}</span>'

@@ -228,6 +228,41 @@ def test_errors_name_a_pipe_that_nobody_reads(tmp_path, monkeypatch):
     assert (process.returncode, err.strip()) == (1, b"rdfm: error: pipe.nq: Broken pipe")
 
 
+def test_a_late_watching_thread_does_not_end_the_command_before_its_notes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = """
+import os, runpy, time
+from rdfm.cli import run, signals
+
+class LateSystem:
+    def __getattr__(self, name):
+        return getattr(os, name)
+
+    def read(self, *arguments):
+        data = os.read(*arguments)
+        time.sleep(0.5)
+        return data
+
+def handle_slowly(error, handle=run._handle_interrupt):
+    time.sleep(1)
+    return handle(error)
+
+signals.os, signals.COMPLETING_SECONDS = LateSystem(), 60
+run._handle_interrupt = handle_slowly
+runpy.run_module("rdfm", run_name="__main__", alter_sys=True)
+"""
+    arguments = ["-o", "out.nq", "--from", "nq", "--keep-partial"]
+    process = spawn("-c", code, "convert", "-", *arguments)
+    process.stdin.write((LINE + "# @message\n").encode() * 3)
+    process.stdin.flush()
+    wait_for(has_output)
+    wait_until_idle(process)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert b"out.nq.partial\nrdfm: error: interrupted" in err
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SIGNALS)
 @pytest.mark.parametrize("target", ["out.nq", "out.nq.gz", "out.jelly", "out.parquet", "out/"])
@@ -246,7 +281,7 @@ def test_a_signal_keeps_the_complete_messages_of_a_partial_output(
     process.stdin.write(LINE.encode())
     process.stdin.flush()
     wait_for(has_output)
-    wait_until_idle(process, samples=25)
+    wait_until_idle(process)
     process.send_signal(kind)
     _, err = process.communicate(timeout=30)
     partial = Path(f"{target.rstrip('/')}.partial")

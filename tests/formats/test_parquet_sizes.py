@@ -164,3 +164,26 @@ def test_rows_before_an_oversized_row_are_returned(tmp_path, monkeypatch, row, u
     assert len(found) == row
     assert caught.value.message_index == row
     assert "max_message_bytes" in str(caught.value)
+
+
+def test_row_groups_of_large_rows_are_not_read_together(tmp_path, monkeypatch):
+    """The rows are small in the file, because their values are in a dictionary."""
+    value = rdfm.Literal("o" * 100_000)
+    message = [rdfm.Quad(rdfm.Iri("x:s"), rdfm.Iri(f"x:{n}"), value) for n in range(80)]
+    with rdfm.create_log(tmp_path / "log.parquet") as log:
+        for _ in range(12):
+            log.write(message)
+    assert (tmp_path / "log.parquet").stat().st_size < 1 << 20
+    counts = []
+    plans = parquet_sizes.plans
+
+    def record(*arguments):
+        for plan in plans(*arguments):
+            counts.append(len(plan.groups))
+            yield plan
+
+    monkeypatch.setattr(parquet_sizes, "plans", record)
+    with rdfm.open_log(tmp_path / "log.parquet") as log:
+        assert sum(map(len, log.batches())) == 12
+    assert sum(counts) == 12
+    assert max(counts) <= (32 << 20) // 8_000_000

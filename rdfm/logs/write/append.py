@@ -23,13 +23,13 @@ from rdfm.errors import EncodeError, OptionError, Remedy, name_in_errors, spell_
 from rdfm.formats import Format, FormatSpec
 from rdfm.logs.journal import Commit, Journal, byte_count
 from rdfm.logs.write.parts import Part
-from rdfm.logs.write.stream_state import StreamState
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
 from rdfm.storage.paths import JOURNAL_SUFFIX, describe_invalid_path, is_live, local_target
 
 if TYPE_CHECKING:
     from rdfm.logs.write.log_end import Ending, StoredLog
+    from rdfm.logs.write.stream_state import StreamState
     from rdfm.message import AnyBatch
 
 # With `O_APPEND`, nothing is written after a gap if another program truncates the log.
@@ -322,6 +322,8 @@ class AppendOutput:
         Raises:
             OptionError: If the id is not known.
         """
+        from rdfm.logs.write.stream_state import StreamState
+
         state = self._state
         with name_in_errors(self.name, keep=self._journal_name):
             stream = StreamState(

@@ -3,21 +3,15 @@
 `RDFM_KILLS` is the number of failure points of each kind to test; `make soak` tests all of them.
 """
 
-import contextlib
-import json
 import os
-import signal
-import socket
-import subprocess
 import sys
 import threading
-import time
 from functools import partial
 from pathlib import Path
 
 import pytest
 from parts import LogQuery, Query, messages_in, numbered, numbers_in, remaining_files, visible_files
-from support import ROOT
+from spark_processes import Session
 
 from rdfm.spark import remove_orphan_files
 from rdfm.spark.writers.commit import find_settled
@@ -25,7 +19,6 @@ from rdfm.spark.writers.commit import find_settled
 pytestmark = pytest.mark.slow
 
 KILLS = int(os.environ.get("RDFM_KILLS", "2"))
-HOOKS = Path(__file__).parent / "hooks"
 ROWS = 40
 MODES = ("append", "overwrite")
 # Points of a write, before and after its commit. Each is tested in a batch and in a stream.
@@ -76,100 +69,6 @@ SOURCE_POINTS = [
     *[("read_stream", r"^rename done .*/staging/", nth) for nth in (1, 3)],
     *[("format", r"^rename done .*/staging/", nth) for nth in (1, 3)],
 ]
-
-
-class Session:
-    """Runs Spark sessions in separate processes, and injects failures."""
-
-    def __init__(self, environment, folder):
-        self.folder = folder
-        self.folder.mkdir()
-        path = os.pathsep.join([str(HOOKS), str(ROOT / "tests"), environment["PYTHONPATH"]])
-        self.environment = {
-            **os.environ,
-            **environment,
-            "PYTHONPATH": path,
-            "RDFM_TEST_FAILURES": str(folder),
-            "PYTHONWARNINGS": "ignore",
-        }
-
-    def run(self, *steps, master="local[2]", **settings):
-        """Runs the steps one after another. Returns the result line of each."""
-        arguments = [json.dumps(argument) for argument in (settings, *steps)]
-        command = [sys.executable, str(HOOKS / "session.py"), master, *arguments]
-        child = subprocess.Popen(
-            command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        try:
-            out, errors = child.communicate(timeout=300)
-        finally:
-            if master.startswith("local"):
-                self.end()
-        assert child.returncode in (0, -signal.SIGKILL), errors[-3000:]
-        return [line for line in out.splitlines() if line.startswith(("done", "failed"))]
-
-    @contextlib.contextmanager
-    def cluster(self):
-        """Starts a cluster of two workers at different addresses, which speculation requires."""
-        import pyspark
-
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        address = f"spark://127.0.0.1:{port}"
-        program = str(Path(pyspark.__file__).parent / "bin/spark-class")
-        daemon_settings = {
-            "SPARK_DAEMON_MEMORY": "256m",
-            "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-            "SPARK_WORKER_DIR": str(self.folder / "work"),
-        }
-        processes = []
-
-        def start(kind, host, *arguments):
-            class_name = f"org.apache.spark.deploy.{kind.lower()}.{kind}"
-            command = [program, class_name, "--host", host, "--webui-port", "0", *arguments]
-            environment = {**self.environment, **daemon_settings, "SPARK_LOCAL_IP": host}
-            processes.append(
-                subprocess.Popen(
-                    command,
-                    env=environment,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                )
-            )
-
-        try:
-            start("Master", "127.0.0.1", "--port", str(port))
-            for host in ("127.0.0.1", "127.0.0.2"):
-                start("Worker", host, "--cores", "1", "--memory", "600m", address)
-            yield address
-        finally:
-            for process in processes:
-                process.kill()
-                process.wait()
-            self.end()
-
-    def happened(self):
-        """Returns the number of failures that have happened."""
-        return len(list(self.folder.glob("happened*")))
-
-    def end(self):
-        """Waits until the children of killed processes have ended, and kills those that remain."""
-        marker = f"RDFM_TEST_FAILURES={self.folder}\0".encode()
-        for second in range(10):
-            remaining = []
-            for path in Path("/proc").glob("[0-9]*/environ"):
-                try:
-                    if marker in path.read_bytes():
-                        remaining.append(int(path.parent.name))
-                except OSError:
-                    continue
-            if not remaining:
-                return
-            if second > 2:
-                for pid in remaining:
-                    os.kill(pid, signal.SIGKILL)
-            time.sleep(0.5)
 
 
 @pytest.fixture

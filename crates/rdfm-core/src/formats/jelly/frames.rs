@@ -269,20 +269,22 @@ pub(super) enum FirstRow<'a> {
 
 /// Returns the first row of a frame without decoding it.
 pub(super) fn first_row(frame: &[u8], known: u32) -> FirstRow<'_> {
-    let mut wire = Wire::new(frame);
-    while !wire.is_done() {
-        match wire.read_field(ROWS, "the frame") {
-            Ok((1, row)) => {
-                return match row_field(row, known) {
-                    Ok((field, payload)) => FirstRow::Row(field, payload),
-                    Err(_) => FirstRow::Damaged,
-                };
+    unknown::ignoring(|| {
+        let mut wire = Wire::new(frame);
+        while !wire.is_done() {
+            match wire.read_field(ROWS, "the frame") {
+                Ok((1, row)) => {
+                    return match row_field(row, known) {
+                        Ok((field, payload)) => FirstRow::Row(field, payload),
+                        Err(_) => FirstRow::Damaged,
+                    };
+                }
+                Ok(_) => {}
+                Err(_) => return FirstRow::Damaged,
             }
-            Ok(_) => {}
-            Err(_) => return FirstRow::Damaged,
         }
-    }
-    FirstRow::None
+        FirstRow::None
+    })
 }
 
 /// Whether the first row of a frame contains stream options, which are field 1 of the rows in both
@@ -306,22 +308,24 @@ pub(super) fn begins_with_options(frame: &[u8], known: u32) -> bool {
 /// Returns the length of the frame if there is no such row.
 fn next_options(frame: &[u8]) -> usize {
     const OPTIONS: u8 = 1 << 3 | LENGTH;
-    let mut wire = Wire::new(frame);
-    let mut rows = 0;
-    while !wire.is_done() {
-        let at = frame.len() - wire.rest().len();
-        match wire.read_field(ROWS, "the frame") {
-            Ok((1, row)) => {
-                if rows > 0 && row.first() == Some(&OPTIONS) {
-                    return at;
+    unknown::ignoring(|| {
+        let mut wire = Wire::new(frame);
+        let mut rows = 0;
+        while !wire.is_done() {
+            let at = frame.len() - wire.rest().len();
+            match wire.read_field(ROWS, "the frame") {
+                Ok((1, row)) => {
+                    if rows > 0 && row.first() == Some(&OPTIONS) {
+                        return at;
+                    }
+                    rows += 1;
                 }
-                rows += 1;
+                Ok(_) => {}
+                Err(_) => break,
             }
-            Ok(_) => {}
-            Err(_) => break,
         }
-    }
-    frame.len()
+        frame.len()
+    })
 }
 
 /// Returns the field of a row. If the row has several fields, the last one is used; repeats of the
