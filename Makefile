@@ -29,7 +29,7 @@ DENY := bans licenses sources
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites test-suites-rust test-suites-python test-examples earl lint fmt types bench bench-gains bench-growth scale bench-spark fuzz docs soak peers wheel standalone checks deny site release generate notices lock clean
+.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-object-stores test-suites test-suites-rust test-suites-python test-examples earl lint fmt types bench bench-gains bench-growth scale bench-spark fuzz docs soak peers wheel standalone checks deny site release generate notices lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -107,6 +107,14 @@ test-spark: build ## Run the tests that need a Spark session
 
 test-spark-versions: build ## Run selected tests with each supported version of PySpark (installs 1.3 GB)
 	$(PY) tools/spark_versions.py
+
+test-object-stores: build build/object-stores/.installed ## Test Spark with a double of Amazon S3
+	PYTHONPATH=build/object-stores $(PY) -m pytest --quiet tests/spark/session/test_object_stores.py
+
+# For this target only, since the packages are large.
+build/object-stores/.installed: requirements-object-stores.lock .venv/.installed
+	@$(PY) -m pip install --quiet --disable-pip-version-check --upgrade --target build/object-stores --require-hashes -r requirements-object-stores.lock
+	@touch $@
 
 test-suites: build ## Run the tests of the conformance suites in RDFM_SHARED or ../shared
 	@[ -d '$(SUITES)' ] || { echo '$(SUITES) is not a folder: set RDFM_SHARED to the folder of the suites' >&2; exit 1; }
@@ -248,6 +256,8 @@ lock: ## Write requirements.lock with the newest versions (needs uv)
 	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade --output-file requirements.lock
 	uv pip compile --group pyproject.toml:checks --universal --generate-hashes --python-version 3.11 \
 	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade --output-file requirements-checks.lock
+	uv pip compile --group pyproject.toml:object-stores --universal --generate-hashes --python-version 3.11 \
+	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade --output-file requirements-object-stores.lock
 	uv pip compile --group pyproject.toml:publish --universal --generate-hashes --python-version 3.11 \
 	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade --output-file requirements-publish.lock
 

@@ -1,6 +1,9 @@
 """Notes: remarks about valid logs in summaries and reports."""
 
+import contextlib
 import io
+
+import pytest
 
 import rdfm
 from rdfm.logs.input.inputs import Input
@@ -49,3 +52,26 @@ def test_a_note_explains_how_readers_interpret_the_log():
     assert note.startswith(
         "flat_quads was requested: readers, including rdfm, will read one message"
     )
+
+
+@pytest.mark.parametrize("name", ["jelly", "trig"])
+def test_a_writer_notes_a_message_that_readers_reject_by_default(name):
+    """In one piece or in several."""
+    halves = [
+        [rdfm.Quad(rdfm.Iri("a:s"), rdfm.Iri("a:p"), rdfm.Literal(letter * (33 << 20)))]
+        for letter in "ab"
+    ]
+    for messages, is_large in ((halves, False), ([halves[0] + halves[1]], True)):
+        file = io.BytesIO()
+        with rdfm.create_log(file, name) as log:
+            for message in messages:
+                log.write(message)
+        note = "; a larger max_message_bytes allows it, or maxMessageBytes in Spark"
+        assert [text.endswith(note) for text in log.notes] == [True] * is_large
+        expected = pytest.raises(rdfm.LimitError) if is_large else contextlib.nullcontext()
+        file.seek(0)
+        with expected, rdfm.open_log(file, name) as found:
+            assert len(list(found)) == 2
+        file.seek(0)
+        with rdfm.open_log(file, name, max_message_bytes=1 << 30) as found:
+            assert len(list(found)) == len(messages)

@@ -19,9 +19,10 @@ use super::values::Values;
 use super::{Encoder, LogEnd, LogPosition};
 use crate::model::batch::{InForceNamespaces, LogBatch};
 use crate::model::error::{EncodeError, ErrorClass};
+use crate::model::limits::DEFAULT_MAX_MESSAGE_BYTES;
 use crate::model::namespaces::NamespaceChange;
 use crate::model::record::Record;
-use crate::model::remedy::Reason;
+use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::TermId;
 
 /// Maximum number of bytes to reserve before a batch is written.
@@ -195,6 +196,10 @@ pub struct MessageLoop<W: Writer> {
     messages: u64,
     /// Whether any message has a record.
     has_records: bool,
+    /// Number of bytes written for the current message.
+    message_bytes: u64,
+    /// Whether a message is larger than the default limit of readers.
+    exceeds_limit: bool,
     /// Note for a finished log that contains only empty messages, which readers do not find.
     lost: Option<Reason>,
     /// Whether the last message continues in the next batch.
@@ -220,6 +225,8 @@ impl<W: Writer> MessageLoop<W> {
             head: None,
             messages: 0,
             has_records: false,
+            message_bytes: 0,
+            exceeds_limit: false,
             lost: None,
             open: false,
             in_force: InForceNamespaces::default(),
@@ -357,6 +364,9 @@ impl<W: Writer> MessageLoop<W> {
         if !self.open {
             self.writer.end_message(out);
         }
+        let earlier = if begins { 0 } else { self.message_bytes };
+        self.message_bytes = earlier + out.len().saturating_sub(start) as u64;
+        self.exceeds_limit |= self.message_bytes > DEFAULT_MAX_MESSAGE_BYTES;
         Ok(())
     }
 
@@ -469,7 +479,11 @@ impl<W: Writer> Encoder for MessageLoop<W> {
         };
         self.in_force.advance_to(batch);
         self.has_records |= !batch.records().is_empty();
-        self.messages += batch.len() as u64 - u64::from(batch.continued() && self.open);
+        let is_continued = batch.continued() && self.open;
+        if batch.len() > 1 || !is_continued {
+            self.message_bytes = 0;
+        }
+        self.messages += batch.len() as u64 - u64::from(is_continued);
         self.open = batch.continues();
         Some(position)
     }
@@ -495,6 +509,8 @@ impl<W: Writer> Encoder for MessageLoop<W> {
         self.head = None;
         self.messages = 0;
         self.has_records = false;
+        self.message_bytes = 0;
+        self.exceeds_limit = false;
         self.lost = None;
         self.open = false;
         self.in_force = InForceNamespaces::default();
@@ -512,6 +528,15 @@ impl<W: Writer> Encoder for MessageLoop<W> {
     fn notes(&self) -> Vec<Reason> {
         let mut notes = self.writer.notes(self.messages);
         notes.extend(self.lost.clone());
+        if self.exceeds_limit {
+            let message = W::Record::MESSAGE;
+            let text = format!("a {message} has more than 64 MiB, the default limit of readers");
+            let remedy = Remedy {
+                text: "or maxMessageBytes in Spark".into(),
+                ..Remedy::limit("max_message_bytes")
+            };
+            notes.push(Reason::new(text).with(remedy));
+        }
         notes
     }
 }

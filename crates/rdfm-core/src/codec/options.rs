@@ -2,7 +2,7 @@
 
 use super::spec::{Audience, Default, OptionSpec, ValueKind};
 use super::values::Values;
-use crate::model::limits::Limits;
+use crate::model::limits::{DEFAULT_MAX_MESSAGE_BYTES, Limits};
 
 /// Headings in help and docs.
 pub const FORMATS: &str = "Formats";
@@ -59,7 +59,7 @@ pub const LARGEST_MESSAGE: OptionSpec = OptionSpec::new(
     ValueKind::Bytes(1, MAX_MESSAGE_BYTES),
     "Maximum message size in decoded bytes; when writing, the maximum size of the message that flat creates.",
 )
-.default(Default::Number(64 << 20))
+.default(Default::Number(DEFAULT_MAX_MESSAGE_BYTES))
 .with_shared_value()
 .group(LIMITS);
 

@@ -1,5 +1,8 @@
 //! Limits that protect memory and stack. All sizes are decoded bytes.
 
+/// Default of `max_message_bytes`.
+pub const DEFAULT_MAX_MESSAGE_BYTES: u64 = 64 << 20;
+
 /// Limits of a decoder. Each has an option with the same name.
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -19,7 +22,7 @@ impl Default for Limits {
     /// 64 MiB per message, 64 levels; batches of 8 Ki quads, 4 MiB or 8 Ki messages.
     fn default() -> Self {
         Self {
-            max_message_bytes: 64 << 20,
+            max_message_bytes: DEFAULT_MAX_MESSAGE_BYTES,
             max_depth: 64,
             batch_quads: 8192,
             batch_bytes: 4 << 20,
