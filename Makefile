@@ -158,6 +158,7 @@ types: build ## Check types with mypy --strict, the examples in the docs with my
 bench: build ## Compare rdfm with pyjelly, pyoxigraph, rdflib and Jelly-JVM, and print the ratios
 	$(PY) benchmarks/run.py
 	$(PY) benchmarks/live.py
+	$(PY) benchmarks/web.py
 
 bench-gains: build ## Measure the gain of each fast path; PATHS='jelly-rows splits' selects some
 	cargo bench --quiet --locked -p rdfm-core --features switches --bench gains -- $(PATHS)

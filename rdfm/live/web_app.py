@@ -317,7 +317,7 @@ class WebApp:
             "X-Accel-Buffering": "no",  # for nginx
         }
         if request.method == "HEAD":
-            return Response(headers={"Content-Type": EVENT_STREAM, **headers})
+            return _head_response({"Content-Type": EVENT_STREAM, **headers})
         topic = call.resources.enter_context(self._logs.share(call.path))
         log = await topic.options()
         if log.options.is_flat:  # the frames are not messages
@@ -411,11 +411,19 @@ async def _respond(request: Request, document: Document) -> Response:
             status = HTTPStatus.PARTIAL_CONTENT
         headers["Content-Length"] = str(end - start)
     if request.method == "HEAD":
-        return Response(status_code=status, headers=headers)
+        return _head_response(headers)
     pieces = document.snapshot.pieces(start, end) if is_stored else document.pieces(coding)
     steps = Steps(pieces, document.snapshot.close)
     await steps.begin()
     return StreamingResponse(steps, status, headers=headers)
+
+
+def _head_response(headers: Mapping[str, str]) -> Response:
+    """Return the response to a HEAD request, without a length if it is unknown."""
+    response = Response(headers=headers)
+    if "Content-Length" not in headers:
+        del response.headers["Content-Length"]
+    return response
 
 
 def _choose_coding(request: Request, document: Document) -> tuple[str, bool]:

@@ -19,7 +19,7 @@ OPTIONS = "docs/options-generated.md"
 # Options of a plug-in in docs/plugins.md, of spark-submit, of Glue's jobs and of benchmarks/run.py.
 OPTIONS_OF_OTHER_PROGRAMS = {
     *("--no-spaces", "--conf", "--archives", "--additional-python-modules", "--quick", "--only"),
-    "--log-opt",
+    *("--log-opt", "--py-files"),
 }
 TITLES = {
     "messages": "Messages",

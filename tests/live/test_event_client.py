@@ -318,6 +318,16 @@ def test_a_context_in_a_header_applies_to_events(tmp_path):
         assert read(url, context=context) == MESSAGES[:1]
 
 
+def test_a_context_of_ndjsonld_needs_an_option(tmp_path):
+    (tmp_path / "context.jsonld").write_bytes(CONTEXT)
+    body = f"{OBJECT}\n{OBJECT}\n".encode()
+    with site() as web:
+        url = web.on("/a", send(200, body, Content_Type="application/x-ld+ndjson", Link=LINK))
+        assert messages_in(url) == [[], []]
+        options = {"expand_context": str(tmp_path / "context.jsonld")}
+        assert messages_in(url, **options) == [MESSAGES[0]] * 2
+
+
 def test_several_contexts_are_an_error():
     with site() as web:
         headers = {"Content_Type": "application/json", "Link": f"{LINK}, {LINK}"}

@@ -165,6 +165,7 @@ def test_accept_selects_events_and_their_format(server):
     reply = server.request("/a/events", "HEAD")
     assert (reply.status, reply.body) == (200, b"")
     assert reply.headers["rdf-message-content-type"] == "application/n-quads"
+    assert "content-length" not in reply.headers
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,12 @@ impl FilterTerm {
         Ok(Self { builder, id })
     }
 
+    /// The kind of the term, and the length of its text.
+    fn shape(&self) -> (TermKind, u32) {
+        let term = self.builder.table().term(self.id);
+        (term.kind, term.length)
+    }
+
     fn is(&self, table: &TermTable, id: TermId) -> bool {
         table.is_same_term(id, self.builder.table(), self.id)
     }
@@ -192,25 +198,41 @@ impl Test {
         deep: bool,
         term_ids: &mut Vec<TermId>,
     ) {
-        let terms = table.terms();
-        let shape = |wanted: &FilterTerm| {
-            let term = wanted.builder.table().term(wanted.id);
-            (term.kind, term.length)
-        };
-        let shapes = match self {
-            Self::DefaultGraph => return term_ids.push(TermId::DEFAULT_GRAPH),
-            Self::Is(wanted) => vec![shape(wanted)],
-            Self::OneOf(wanted) => wanted.iter().map(shape).collect(),
-            Self::Named(number) => match names.get(*number).and_then(Option::as_deref) {
-                Some(iri) => vec![(TermKind::Iri, iri.len() as u32)],
-                None => return,
-            },
-            _ => return,
-        };
-        for (number, term) in terms.iter().enumerate() {
+        match self {
+            Self::DefaultGraph => term_ids.push(TermId::DEFAULT_GRAPH),
+            Self::Is(wanted) => {
+                let shape = wanted.shape();
+                self.find_shaped(table, names, deep, term_ids, |other| other == shape);
+            }
+            Self::OneOf(wanted) => {
+                let shapes: Vec<_> = wanted.iter().map(FilterTerm::shape).collect();
+                self.find_shaped(table, names, deep, term_ids, |other| {
+                    shapes.contains(&other)
+                });
+            }
+            Self::Named(number) => {
+                if let Some(iri) = names.get(*number).and_then(Option::as_deref) {
+                    let shape = (TermKind::Iri, iri.len() as u32);
+                    self.find_shaped(table, names, deep, term_ids, |other| other == shape);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds the terms that pass the test, as `find` does. Others differ in their kind or length.
+    #[inline]
+    fn find_shaped(
+        &self,
+        table: &TermTable,
+        names: &[Option<Vec<u8>>],
+        deep: bool,
+        term_ids: &mut Vec<TermId>,
+        has_shape: impl Fn((TermKind, u32)) -> bool,
+    ) {
+        for (number, term) in table.terms().iter().enumerate() {
             let id = TermId(number as u32);
-            let may_be = shapes.contains(&(term.kind, term.length));
-            if (may_be && self.matches(table, id, names))
+            if (has_shape((term.kind, term.length)) && self.matches(table, id, names))
                 || (deep
                     && term.kind == TermKind::TripleTerm
                     && self.part_matches(table, id, names))
