@@ -137,10 +137,10 @@ def test_planning_opens_only_files_that_can_be_split(tmp_path, monkeypatch):
     monkeypatch.setattr(
         rows_module, "split_log", lambda path, *_, **__: opened.append(path) or [Split()]
     )
-    for name in ("a.ttl", "b.nq", "c.nq.gz", "d", "e.jelly"):
+    for name in ("a.ttl", "b.nq", "c.nq.gz", "d", "e.jelly", "f.nq.xz"):
         (tmp_path / name).write_bytes(b"x" * 100)
-    assert len(plan(tmp_path, splitBytes="10")[1]) == 5
-    assert sorted(opened) == [str(tmp_path / name) for name in ("b.nq", "d", "e.jelly")]
+    assert len(plan(tmp_path, splitBytes="10")[1]) == 6
+    assert sorted(opened) == [str(tmp_path / name) for name in ("b.nq", "c.nq.gz", "d", "e.jelly")]
 
 
 def test_a_stray_file_is_an_error_with_remedies(tmp_path):

@@ -188,3 +188,11 @@ fn a_field_that_only_other_formats_know_does_not_hide_the_first_row() {
         \x19\x0a\x13\x0a\x11\x08\x02\x10\x03\x18\x01\x20\x01H\x80\x08P@X@x\x01\x0a\x02z\x00";
     any_bytes(format("jelly-patch"), log);
 }
+
+#[test]
+fn a_token_does_not_continue_at_the_position_of_the_one_before() {
+    for format_name in ["ttl", "trig"] {
+        any_bytes(format(format_name), b"<a:s> a .5 , 7 , 'x' ; a <a:o> .");
+        any_bytes(format(format_name), b"[ a .5 ; a -1e3 ] .");
+    }
+}

@@ -272,7 +272,8 @@ impl TurtleMachine {
                 return Ok(Pause::Full);
             }
             match self.process_token(text) {
-                Ok(()) => {}
+                // The next token must not continue where this one did.
+                Ok(()) => debug_assert_eq!(self.scanned, (0, 0), "the state of a token is unused"),
                 Err(TokenError::Error(error)) => return self.choose_error(text, error),
                 // A comment ended a message and with it the batch.
                 Err(TokenError::Need { .. }) if self.full => {
@@ -735,6 +736,7 @@ impl TurtleMachine {
         if byte == b'a' {
             let start = self.pos;
             if text.get(start + 1).is_some_and(|&next| is(next, SPACE)) {
+                self.scanned = (0, 0);
                 return Ok((self.add_known_iri(KnownIri::Type)?, start + 1));
             }
             match self.read_word(text, start)? {
