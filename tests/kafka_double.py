@@ -31,7 +31,7 @@ class Record:
 
 
 def kafka():
-    """The module, with topics of its own. `topics` maps names to lists of partitions."""
+    """The module. `topics` maps names to lists of partitions."""
     topics, committed = {}, {}
 
     class Producer:

@@ -195,6 +195,10 @@ class LiveSettings:
             OptionError: If an option is unknown, or its value is invalid.
         """
         for name, value in {**_defaults, **(options or {})}.items():
+            if name == "last_event_id":
+                raise OptionError(
+                    f"{spell_option(name)} is for streams of events at http and https URLs; remove it"
+                )
             if name not in LIVE_OPTIONS:
                 raise OptionError(
                     f"storage_options of grpc and grpcs URLs are {', '.join(sorted(LIVE_OPTIONS))}, "

@@ -269,6 +269,7 @@ def test_invalid_urls_are_rejected(address, text):
     ("options", "text"),
     [
         ({"frobnicate": 1}, "storage_options of grpc and grpcs URLs are"),
+        ({"last_event_id": "5"}, "last_event_id is for streams of events"),
         ({"retry": -1}, "retry has an invalid value"),
         ({"retry": True}, "retry has an invalid value"),
         ({"follow": "yes"}, "follow has an invalid value"),
