@@ -85,7 +85,7 @@ class OptionSpec:
         shared: Whether a conversion passes the option to both formats if both have it.
         hint: Whether a conversion ignores `from_NAME` if the input format does not have the option,
             because it applies only to some input formats.
-        metavar: The placeholder for the value in help.
+        metavar: The placeholder for the value in help, or an example of an object, for errors.
         group: The heading in help.
         flag: The name on the command line, if it differs.
         short: The short option on the command line, a letter.
@@ -173,7 +173,7 @@ class OptionSpec:
         if self.kind == "moment":
             return _parse_datetime(label, given)
         if self.kind == "object":
-            return _parse_object(label, given)
+            return _parse_object(label, given, self.metavar or '{"key": "value"}')
         if self.kind == "context":
             from rdfm.storage.contexts import context_text  # costly to import
 
@@ -292,7 +292,7 @@ def _parse_files(label: str, given: Mapping[Any, Any]) -> dict[str, str]:
     return files
 
 
-def _parse_object(label: str, given: Any) -> dict[str, Any]:
+def _parse_object(label: str, given: Any, example: str) -> dict[str, Any]:
     """A JSON object. Errors do not show the value, which may contain credentials."""
     import json  # costly to import
 
@@ -301,7 +301,7 @@ def _parse_object(label: str, given: Any) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, Mapping):
-        raise OptionError(f'{label} must be a JSON object, such as {{"key": "value"}}')
+        raise OptionError(f"{label} must be a JSON object, such as {example}")
     return dict(value)
 
 

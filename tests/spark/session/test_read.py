@@ -358,6 +358,10 @@ def test_the_logical_type_determines_the_meaning_of_jelly_frames(tmp_path):
             {"storageOptions": "key=secret"},
             r'storageOptions must be a JSON object, such as {"key": "value"}$',
         ),
+        (
+            {"filter": "<http://ex/p>"},
+            r'filter must be a JSON object, such as {"predicate": "<IRI>"}$',
+        ),
         ({"columnNameOfCorruptRecord": "Quads"}, "'Quads', which is the name of another column"),
         ({"max_depth": "3", "maxDepth": "4"}, "maxDepth is given twice"),
     ],
