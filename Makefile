@@ -226,7 +226,7 @@ soak: build wheel ## Run the long tests: many more random tests, and writers kil
 	RDFM_EXAMPLE_MB=500 $(PY) -m pytest --quiet -m 'not peers' --hypothesis-profile=soak tests/property
 	RDFM_JSONLD_DOCUMENTS=100000 $(if $(wildcard fuzz/corpus/ndjsonld),RDFM_JSONLD_CORPUS=fuzz/corpus/ndjsonld) \
 	  $(PY) -m pytest --quiet tests/differential/test_jsonld_reading.py
-	RDFM_KILLS=24 $(PY) -m pytest --quiet tests/spark/session/test_failures.py
+	RDFM_KILLS=24 $(PY) -m pytest --quiet tests/spark/session/test_failures.py tests/spark/session/test_archives.py
 	RDFM_KILLS=50 $(MAKE) --no-print-directory test-object-stores
 	RDFM_KILLS=50 $(PY) -m pytest --quiet tests/nanopub/test_fetching.py tests/live/test_kills.py -k kill
 	RDFM_LOAD=10 $(PY) -m pytest --quiet tests/live/test_web_load.py
