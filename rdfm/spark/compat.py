@@ -161,6 +161,9 @@ def _through_pandas(function: Callable[..., pa.Array], type: DataType, determini
 
     def _arrow_array(column: Any) -> pa.Array:
         """Convert a series to an array. NumPy arrays become lists, and dicts become maps."""
+        if isinstance(column, pd.DataFrame):  # a column of structs
+            fields = [_arrow_array(field) for _, field in column.items()]
+            return pa.StructArray.from_arrays(fields, names=list(column.columns))
         values: list[Any] = [list(value) if hasattr(value, "tolist") else value for value in column]
         if any(isinstance(value, dict) for value in values):
             value_type = pa.infer_type(
