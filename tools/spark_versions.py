@@ -1,13 +1,15 @@
 """Runs the tests marked `feature` with each supported version of PySpark.
 
 The results are written to the table in docs/spark-platforms.md. The environments are in
-`build/spark`. Each contains one version of PySpark, and finds all other packages in `.venv`.
+`build/spark`. Each contains one version of PySpark, and finds all other packages in `.venv`, which
+is itself the environment of the version that it contains.
 
     .venv/bin/python tools/spark_versions.py [4.0 4.1 …]
 """
 
 from __future__ import annotations
 
+import importlib.metadata
 import re
 import subprocess
 import sys
@@ -29,6 +31,8 @@ def python_of(version: str) -> Path:
 
     The environment is created if necessary.
     """
+    if importlib.metadata.version("pyspark") == VERSIONS[version]:
+        return Path(sys.executable)
     folder = FOLDER / version
     python = folder / "bin/python"
     marker = folder / f"pyspark-{VERSIONS[version]}"
@@ -36,7 +40,7 @@ def python_of(version: str) -> Path:
         print(f"Installing PySpark {VERSIONS[version]} in {folder}", flush=True)
         run(sys.executable, "-m", "venv", "--clear", "--without-pip", folder)
         pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet")
-        run(*pip, "--no-compile", f"pyspark=={VERSIONS[version]}")
+        run(*pip, f"pyspark=={VERSIONS[version]}")
         (site,) = folder.glob("lib/python3.*/site-packages")
         # The name sorts after the environment's own packages, which therefore take precedence.
         (site / "zz_rdfm.pth").write_text(sysconfig.get_path("purelib") + "\n")

@@ -15,6 +15,7 @@ from pyspark.sql import functions
 from pyspark.sql.pandas.types import to_arrow_schema
 
 import rdfm
+import rdfm.spark
 from rdfm import formats
 from rdfm.errors import DecodeError, OptionError
 from rdfm.spark import read_stream
@@ -193,6 +194,37 @@ def test_each_file_is_read_once_over_many_runs(spark_folder, source):
     assert spark_folder.numbers() == list(range(spark_folder.written))
     names = {Path(row.source).name for row in spark_folder.rows()}
     assert sorted(names) == sorted(path.name for path in spark_folder.logs.iterdir())
+
+
+@pytest.mark.feature("`Trigger.AvailableNow`, restarted after a failure")
+@both_sources
+def test_a_restarted_query_writes_each_message_once(spark_folder, source):
+    """The first attempt fails after it has written its batch. The next one repeats the batch."""
+    out = str(spark_folder.root / "written")
+
+    def run(fails=False):
+        def save(rows, number):
+            rdfm.spark.write(rows, out, "nq", write_id=f"batch {number}")
+            if fails:
+                raise ValueError("the batch was written")
+
+        query = (
+            spark_folder.stream(source)
+            .writeStream.foreachBatch(save)
+            .option("checkpointLocation", str(spark_folder.root / "checkpoint"))
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination()
+
+    spark_folder.add_log("a.nq")
+    with pytest.raises(PySparkException, match="the batch was written"):
+        run(fails=True)
+    spark_folder.add_log("b.jelly")
+    run()
+    run()
+    rows = rdfm.spark.read(spark_folder.spark, out).collect()
+    assert numbers(row.asDict(recursive=True) for row in rows) == list(range(6))
 
 
 @pytest.mark.parametrize(
