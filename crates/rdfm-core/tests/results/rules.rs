@@ -458,6 +458,11 @@ fn terms_in_tsv_are_read() {
             expected
         );
         assert_eq!(cell("results-tsv", &format!("?x\r\n{term}\r\n")), expected);
+        ("'<_:a>'", "\"<_:a>\"".to_owned()),
+        (
+            "<<( <_:s> <p> 1 )>>",
+            format!("<<( <_:s> <p> {} )>>", typed("1", "integer")),
+        ),
         assert_eq!(
             cell("results-tsv", &format!("\u{feff}?x\n{term}")),
             expected
@@ -475,6 +480,44 @@ fn invalid_tsv_and_csv_are_rejected() {
         ("", "the log has no header line with the variables"),
         (
             "x\n",
+#[test]
+fn terms_that_recur_in_tsv_are_read_like_the_first_ones() {
+    let terms = [
+        "<http://e/a>",
+        " <http://e/a> ",
+        "<http://e/\\u0061>",
+        "<http://e/ab>",
+        "<a>",
+        "<_:a>",
+        "_:a",
+        "\"<http://e/a>\"",
+        "\"a\"^^<http://e/a>",
+        "\"a\"^^<http://e/b>",
+        "\"a\"",
+        "1",
+        "",
+    ];
+    let row = |text: &[&str]| format!("{}\n", text.join("\t"));
+    let alone: Vec<String> = terms
+        .iter()
+        .map(|term| cell("results-tsv", &format!("?x\n{term}\n")))
+        .collect();
+    let mut log = String::from("?x\t?y\n");
+    let mut expected = Vec::new();
+    for shift in [0, 0, 1, 5, 1, 7, 0] {
+        for index in 0..terms.len() {
+            let other = (index + shift) % terms.len();
+            log += &row(&[terms[index], terms[other]]);
+            expected.push([alone[index].clone(), alone[other].clone()]);
+        }
+    }
+    assert_eq!(read("results-tsv", &log).without_error().rows, expected);
+    assert_eq!(
+        read("results-tsv", "?x\n<http://e/a>\n<http://e/a>>\n").reason(),
+        "expected a tab or the end of the line, found '>'"
+    );
+}
+
             "expected a variable, which begins with '?', found 'x'",
         ),
         ("?x\t?x\n", "the variable 'x' occurs twice"),
