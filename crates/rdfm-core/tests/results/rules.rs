@@ -74,6 +74,12 @@ fn terms_in_json_are_read() {
         );
         let key = json(&format!("{{ \"\\u0078\" : {term} }}"));
         assert_eq!(cell("results-json", &key), expected);
+        let spaced = term
+            .replace("\",\"", "\" ,\n\"")
+            .replace("\":\"", "\"\t: \"");
+        let row = json(&format!("{{\"y\":{spaced} ,\r\n \"x\" :{term}\n}}"));
+        let rows = read("results-json", &row).without_error().rows;
+        assert_eq!(rows, [[expected, expected]]);
     }
 }
 
@@ -452,17 +458,17 @@ fn terms_in_tsv_are_read() {
         ),
         ("<<( <_:s> <p> _:o )>>", "<<( <_:s> <p> _:o )>>".to_owned()),
         (" <a> ", "<a>".to_owned()),
+        ("'<_:a>'", "\"<_:a>\"".to_owned()),
+        (
+            "<<( <_:s> <p> 1 )>>",
+            format!("<<( <_:s> <p> {} )>>", typed("1", "integer")),
+        ),
     ] {
         assert_eq!(
             cell("results-tsv", &format!("?x\t$y\n{term}\t\n")),
             expected
         );
         assert_eq!(cell("results-tsv", &format!("?x\r\n{term}\r\n")), expected);
-        ("'<_:a>'", "\"<_:a>\"".to_owned()),
-        (
-            "<<( <_:s> <p> 1 )>>",
-            format!("<<( <_:s> <p> {} )>>", typed("1", "integer")),
-        ),
         assert_eq!(
             cell("results-tsv", &format!("\u{feff}?x\n{term}")),
             expected
@@ -474,12 +480,6 @@ fn terms_in_tsv_are_read() {
     assert_eq!(actual.rows, [[""]]);
 }
 
-#[test]
-fn invalid_tsv_and_csv_are_rejected() {
-    for (log, reason) in [
-        ("", "the log has no header line with the variables"),
-        (
-            "x\n",
 #[test]
 fn terms_that_recur_in_tsv_are_read_like_the_first_ones() {
     let terms = [
@@ -518,6 +518,12 @@ fn terms_that_recur_in_tsv_are_read_like_the_first_ones() {
     );
 }
 
+#[test]
+fn invalid_tsv_and_csv_are_rejected() {
+    for (log, reason) in [
+        ("", "the log has no header line with the variables"),
+        (
+            "x\n",
             "expected a variable, which begins with '?', found 'x'",
         ),
         ("?x\t?x\n", "the variable 'x' occurs twice"),
