@@ -78,7 +78,7 @@ class Session:
             command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         try:
-            out, errors = child.communicate(timeout=300)
+            out, errors = child.communicate(timeout=600)
         finally:
             if master.startswith("local"):
                 self.end()

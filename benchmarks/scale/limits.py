@@ -1,7 +1,8 @@
 """Measures the work that one process does for many files, parts and splits.
 
 Run it after `make build`. Each row is measured at a number of items and at twice that number. Times
-are CPU seconds of one process, and include the operating system's.
+are CPU seconds of one process, and include the operating system's. The row of the object store needs
+the packages of `make test-object-stores`, whose server is another process.
 
     .venv/bin/python benchmarks/scale/limits.py [--items N] [--only REGEX]
 """
@@ -9,10 +10,12 @@ are CPU seconds of one process, and include the operating system's.
 from __future__ import annotations
 
 import argparse
+import atexit
 import contextlib
 import os
 import pickle
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -85,6 +88,35 @@ def commit_parts(folder: Path, items: int) -> Callable[[], object]:
     return lambda: target.commit(FolderCommit("job", parts))
 
 
+def commit_objects(folder: Path, items: int) -> Callable[[], object]:
+    """Commits parts that tasks have written to a double of Amazon S3."""
+    import s3fs
+
+    from rdfm.spark.writers.commit import CommitTarget, FolderCommit
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = (folder / "requests").open("w")
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    server = subprocess.Popen(command, stdout=log, stderr=log)
+    atexit.register(server.kill)
+    options = {"key": "k", "secret": "s", "endpoint_url": f"http://127.0.0.1:{port}"}
+    for _ in range(600):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            break
+        time.sleep(0.1)
+    store = s3fs.S3FileSystem(**options)
+    store.mkdir("logs")
+    target = CommitTarget.from_path("s3://logs/out", options)
+    target.begin("job")
+    attempt = target.create_attempt("job", "attempt").removeprefix("s3://")
+    names = [f"part-{number:06}-job.nq" for number in range(items)]
+    store.pipe({f"{attempt}/{name}": LINE.encode() for name in names})
+    parts = tuple(f"attempt/{name}" for name in names)
+    return lambda: target.commit(FolderCommit("job", parts))
+
+
 def plan_splits(folder: Path, items: int) -> Callable[[], object]:
     """Plans splits of a sparse N-Quads file, and pickles them for the tasks."""
     import rdfm
@@ -129,10 +161,14 @@ ROWS = {
     "read small files": read_files,
     "read the same messages from one file": read_one_file,
     "commit parts by renames": commit_parts,
+    "commit objects": commit_objects,
     "plan and pickle splits": plan_splits,
     "find gzip members": plan_members("gz"),
     "find zstd frames": plan_members("zst"),
 }
+# Rows whose items take long to prepare.
+FEWER = ("commit objects", "find gzip members", "find zstd frames")
+OBJECT_STORES = Path(__file__).resolve().parents[2] / "build" / "object-stores"
 
 
 def resident_kb() -> int:
@@ -174,11 +210,20 @@ def main() -> None:
     for row in ROWS:
         if not re.search(arguments.only, row):
             continue
-        items = arguments.items if "find" not in row else arguments.items // 50
+        if row == "commit objects" and not OBJECT_STORES.is_dir():
+            print(f"{row}: needs `make test-object-stores`", file=sys.stderr)
+            continue
+        items = arguments.items // 50 if row in FEWER else arguments.items
         figures = []
         for count in (items // 2, items):
             command = [sys.executable, __file__, "--row", row, "--items", str(count)]
-            output = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+            output = subprocess.run(
+                command,
+                stdout=subprocess.PIPE,
+                text=True,
+                check=True,
+                env={**os.environ, "PYTHONPATH": str(OBJECT_STORES)},
+            ).stdout
             figures.append([float(number) for number in output.split()])
         (half, _), (seconds, kilobytes) = figures
         print(

@@ -45,7 +45,13 @@ class File:
 
 
 class Storage(Protocol):
-    """Access to the files and folders of one storage. Missing files raise `FileNotFoundError`."""
+    """Access to the files and folders of one storage. Missing files raise `FileNotFoundError`.
+
+    Attributes:
+        is_remote: Whether each call waits for a server. Then several threads may call at once.
+    """
+
+    is_remote: bool
 
     def find(self, pattern: str) -> dict[str, File | None]:
         """Return the files that match a glob without `{a,b}`, by path; None for each folder."""
@@ -98,6 +104,8 @@ class Storage(Protocol):
 
 class LocalStorage:
     """Files and folders on local and mounted disks."""
+
+    is_remote = False
 
     def find(self, pattern: str) -> dict[str, File | None]:
         """Return the matches of a glob."""
@@ -238,6 +246,8 @@ class RemoteStorage:
     Writes to an object store are atomic. On other storages, files are written under a temporary
     name and renamed.
     """
+
+    is_remote = True
 
     def __init__(self, url: str, options: Mapping[str, Any]) -> None:
         """Connect to the storage of a URL; `options` are those of fsspec, such as credentials."""

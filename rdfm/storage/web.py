@@ -24,6 +24,8 @@ MAX_WHOLE_BYTES = 16 << 20
 class WebStorage:
     """The storage of http and https URLs."""
 
+    is_remote = True
+
     def __init__(self, options: Mapping[str, Any]) -> None:
         """Initialize with the settings for requests.
 

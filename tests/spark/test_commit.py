@@ -382,14 +382,13 @@ def crash_at(target, change, kind="append"):
         write(target, kind, on_step=step)
 
 
-def deny_in_this_thread(monkeypatch, target, names, error):
-    """Denies some changes, but only in this thread."""
-    denied_thread = threading.current_thread()
+def deny(monkeypatch, target, names, error, *, thread=None):
+    """Denies some changes in a thread, or in all."""
     storage = type(target.storage)
 
     def denied(original):
         def call(*arguments):
-            if threading.current_thread() is denied_thread:
+            if thread in (None, threading.current_thread()):
                 raise error
             return original(*arguments)
 
@@ -403,7 +402,7 @@ def deny_in_this_thread(monkeypatch, target, names, error):
 def test_a_reader_without_write_access_reports_the_cause(target, monkeypatch, error):
     crash_at(target, "rename")
     monkeypatch.setattr("rdfm.spark.writers.commit._COMMIT_WAIT_SECONDS", 0.2)
-    deny_in_this_thread(monkeypatch, target, ["rename"], error)
+    deny(monkeypatch, target, ["rename"], error)
     with pytest.raises(OSError, match=r"not complete.*write permission") as raised:
         find_settled([target.folder])
     assert str(error.args[-1]) in str(raised.value)
@@ -412,7 +411,7 @@ def test_a_reader_without_write_access_reports_the_cause(target, monkeypatch, er
 @pytest.mark.parametrize("error", ACCESS_ERRORS)
 def test_a_reader_without_write_access_waits_for_the_writer(target, monkeypatch, error):
     crash_at(target, "rename", "overwrite")
-    deny_in_this_thread(monkeypatch, target, CHANGES, error)
+    deny(monkeypatch, target, CHANGES, error, thread=threading.current_thread())
     driver = threading.Timer(0.3, target.settle)
     driver.start()
     assert visible_logs(target) == expected("overwrite")
@@ -425,7 +424,7 @@ def test_a_reader_does_not_need_write_access_if_all_parts_are_moved(
     target, monkeypatch, kind, error
 ):
     crash_at(target, "open_new", kind)  # before _SUCCESS is written
-    deny_in_this_thread(monkeypatch, target, CHANGES, error)
+    deny(monkeypatch, target, CHANGES, error, thread=threading.current_thread())
     assert visible_logs(target) == expected(kind)
     monkeypatch.setattr("rdfm.spark.writers.commit._COMMIT_WAIT_SECONDS", 0.1)
     with pytest.raises(OSError, match="is not complete"):  # a writer needs write access

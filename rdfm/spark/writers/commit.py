@@ -2,8 +2,8 @@
 
 In: a folder, and parts that tasks wrote under `_rdfm/staging`. Out: the parts in the folder, under
 their final names.
-Cost: a journal with one line per part, and one rename per part. Reading a folder that uses this
-protocol lists it twice.
+Cost: a journal with one line per part, and one rename per part; on remote storage, several threads
+rename. Reading a folder that uses this protocol lists it twice.
 Law: a commit is decided when its journal appears, which is atomic. Before that, none of its parts
 is visible. After that, the next read or write of the folder completes the commit; completing it
 repeatedly is safe.
@@ -27,10 +27,11 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from rdfm.logs.read.plan import MAX_THREADS
@@ -366,10 +367,8 @@ class CommitTarget:
             return False
         is_done = self._is_done(commit)
         if not is_done:
-            for part in commit.parts:
-                self._move_part(name, commit, part)
-            for path in commit.removals:
-                self._remove(f"{self.folder}/{path}")
+            self._for_each(partial(self._move_part, name, commit), commit.parts)
+            self._for_each(self._remove, [f"{self.folder}/{path}" for path in commit.removals])
         self._visible_journals.add(name)
         if not is_done and commit.marks:
             self._create_empty(f"{self.folder}/{_SUCCESS}")
@@ -382,6 +381,20 @@ class CommitTarget:
             self._record_number(_OVERWRITES, commit.turn)
         self.storage.remove(self._journal(name))
         return not is_done
+
+    def _for_each(self, work: Callable[[str], None], paths: Sequence[str]) -> None:
+        """Call `work` for each path, in several threads if each call is a request."""
+        if not self.storage.is_remote:
+            for path in paths:
+                work(path)
+            return
+
+        def run(first: int) -> None:
+            for path in paths[first::MAX_THREADS]:
+                work(path)
+
+        with ThreadPoolExecutor(MAX_THREADS) as pool:
+            list(pool.map(run, range(MAX_THREADS)))  # raises the first error
 
     def _move_part(self, name: str, commit: FolderCommit, part: str) -> None:
         staged_path = self._path("staging", commit.job, part)
