@@ -19,12 +19,13 @@ use rdfm_core::registry;
 const MESSAGES: usize = 1_000;
 
 /// The work that each path makes faster: reading or writing logs of some formats.
-const WORK: [(FastPath, &str, &[&str]); 15] = [
+const WORK: [(FastPath, &str, &[&str]); 16] = [
     (FastPath::JellyRows, "read", &["jelly", "jelly-patch"]),
     (FastPath::NextTerm, "read", &["nq", "rdf-patch"]),
     (FastPath::ProtobufTerms, "read", &["rdf-protobuf"]),
     (FastPath::ThriftTerms, "read", &["rdf-patch-thrift"]),
     (FastPath::XmlBindings, "read", &["results-xml"]),
+    (FastPath::JsonBindings, "read", &["results-json"]),
     (FastPath::Forms, "read", &["ndjsonld"]),
     (FastPath::Plans, "read", &["ndjsonld"]),
     (FastPath::NamesWithColon, "read", &["ndjsonld", "yamlld"]),

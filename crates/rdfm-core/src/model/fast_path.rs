@@ -19,6 +19,8 @@ pub enum FastPath {
     ThriftTerms,
     /// Simple bindings of SPARQL Results XML.
     XmlBindings,
+    /// Simple bindings of SPARQL Results JSON.
+    JsonBindings,
     /// Forms of NDJSON-LD lines.
     Forms,
     /// Plans of NDJSON-LD messages.
@@ -43,12 +45,13 @@ pub enum FastPath {
 
 impl FastPath {
     /// All fast paths, with their names.
-    pub const ALL: [(Self, &str); 15] = [
+    pub const ALL: [(Self, &str); 16] = [
         (Self::JellyRows, "jelly-rows"),
         (Self::NextTerm, "next-term"),
         (Self::ProtobufTerms, "protobuf-terms"),
         (Self::ThriftTerms, "thrift-terms"),
         (Self::XmlBindings, "xml-bindings"),
+        (Self::JsonBindings, "json-bindings"),
         (Self::Forms, "forms"),
         (Self::Plans, "plans"),
         (Self::NamesWithColon, "names-with-colon"),

@@ -74,6 +74,12 @@ fn terms_in_json_are_read() {
         );
         let key = json(&format!("{{ \"\\u0078\" : {term} }}"));
         assert_eq!(cell("results-json", &key), expected);
+        let spaced = term
+            .replace("\",\"", "\" ,\n\"")
+            .replace("\":\"", "\"\t: \"");
+        let row = json(&format!("{{\"y\":{spaced} ,\r\n \"x\" :{term}\n}}"));
+        let rows = read("results-json", &row).without_error().rows;
+        assert_eq!(rows, [[expected, expected]]);
     }
 }
 
@@ -452,6 +458,11 @@ fn terms_in_tsv_are_read() {
         ),
         ("<<( <_:s> <p> _:o )>>", "<<( <_:s> <p> _:o )>>".to_owned()),
         (" <a> ", "<a>".to_owned()),
+        ("'<_:a>'", "\"<_:a>\"".to_owned()),
+        (
+            "<<( <_:s> <p> 1 )>>",
+            format!("<<( <_:s> <p> {} )>>", typed("1", "integer")),
+        ),
     ] {
         assert_eq!(
             cell("results-tsv", &format!("?x\t$y\n{term}\t\n")),
@@ -467,6 +478,44 @@ fn terms_in_tsv_are_read() {
     assert_eq!((actual.variables().len(), actual.rows.len()), (0, 2));
     let actual = read("results-tsv", "?x\n\n").without_error();
     assert_eq!(actual.rows, [[""]]);
+}
+
+#[test]
+fn terms_that_recur_in_tsv_are_read_like_the_first_ones() {
+    let terms = [
+        "<http://e/a>",
+        " <http://e/a> ",
+        "<http://e/\\u0061>",
+        "<http://e/ab>",
+        "<a>",
+        "<_:a>",
+        "_:a",
+        "\"<http://e/a>\"",
+        "\"a\"^^<http://e/a>",
+        "\"a\"^^<http://e/b>",
+        "\"a\"",
+        "1",
+        "",
+    ];
+    let row = |text: &[&str]| format!("{}\n", text.join("\t"));
+    let alone: Vec<String> = terms
+        .iter()
+        .map(|term| cell("results-tsv", &format!("?x\n{term}\n")))
+        .collect();
+    let mut log = String::from("?x\t?y\n");
+    let mut expected = Vec::new();
+    for shift in [0, 0, 1, 5, 1, 7, 0] {
+        for index in 0..terms.len() {
+            let other = (index + shift) % terms.len();
+            log += &row(&[terms[index], terms[other]]);
+            expected.push([alone[index].clone(), alone[other].clone()]);
+        }
+    }
+    assert_eq!(read("results-tsv", &log).without_error().rows, expected);
+    assert_eq!(
+        read("results-tsv", "?x\n<http://e/a>\n<http://e/a>>\n").reason(),
+        "expected a tab or the end of the line, found '>'"
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! set.
 //!
 //! - `binary`, `binary_encode`: RDF Thrift and RDF Protobuf, as defined by Apache Jena.
-//! - `json`, `json_encode`; `xml`, `xml_encode`; `table` with `tsv` and `csv`, `table_encode`: the
+//! - `json` with `json_binding`, `json_encode`; `xml`, `xml_encode`; `table` with `tsv` and `csv`, `table_encode`: the
 //!   W3C formats; `text_encode`: code shared by their encoders.
 //! - `rows`: builds rows for the text decoders.
 //! - [`spec`]: the formats; `options`: their options.
@@ -11,6 +11,7 @@ mod binary;
 mod binary_encode;
 mod csv;
 mod json;
+mod json_binding;
 mod json_encode;
 mod options;
 mod rows;

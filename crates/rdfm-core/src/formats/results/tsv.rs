@@ -67,7 +67,7 @@ impl TableDialect for TsvDialect {
             if start < end && column < columns {
                 let id = self
                     .terms
-                    .parse_last_term(&mut rows.builder, &text[..end], start)
+                    .parse_last_term(&mut rows.builder, &text[..end], start, column)
                     .map_err(|error| {
                         Box::new(GrammarError {
                             index: error.index,

@@ -145,7 +145,7 @@ fn parse_key<const CONTROLS: bool, const ESCAPES: bool>(
 
 #[inline(always)]
 #[allow(clippy::inline_always)] // called for each token
-fn space(source: &[u8], mut index: usize) -> usize {
+pub(crate) fn space(source: &[u8], mut index: usize) -> usize {
     if source.get(index).is_some_and(|&byte| byte > b' ') {
         return index;
     }
@@ -159,12 +159,17 @@ fn space(source: &[u8], mut index: usize) -> usize {
 /// short; for longer strings the compiler compares many bytes at once.
 #[inline(always)]
 #[allow(clippy::inline_always)] // called for each token
-pub(super) fn plain_end<const CONTROLS: bool, const ESCAPES: bool>(
+pub(crate) fn plain_end<const CONTROLS: bool, const ESCAPES: bool>(
     source: &[u8],
     mut index: usize,
 ) -> usize {
     const LONG: usize = 16;
-    let stops = |byte: u8| byte == b'"' || (ESCAPES && byte == b'\\') || (CONTROLS && byte < 0x20);
+    // Without lazy operators, the compiler emits one vector comparison per condition.
+    let stops = |byte: u8| {
+        u8::from(byte == b'"')
+            | u8::from(ESCAPES) & u8::from(byte == b'\\')
+            | u8::from(CONTROLS) & u8::from(byte < 0x20)
+    };
     let short = index + LONG;
     while let Some(chunk) = source.get(index..).and_then(<[u8]>::first_chunk::<8>) {
         let hit = stops_in::<CONTROLS, ESCAPES>(*chunk);
@@ -174,17 +179,14 @@ pub(super) fn plain_end<const CONTROLS: bool, const ESCAPES: bool>(
         index += 8;
         if index == short {
             while let Some(chunk) = source.get(index..).and_then(<[u8]>::first_chunk::<32>) {
-                if chunk
-                    .iter()
-                    .fold(false, |has_stop, &byte| has_stop | stops(byte))
-                {
+                if chunk.iter().fold(0, |any, &byte| any | stops(byte)) != 0 {
                     break;
                 }
                 index += 32;
             }
         }
     }
-    while source.get(index).is_some_and(|&byte| !stops(byte)) {
+    while source.get(index).is_some_and(|&byte| stops(byte) == 0) {
         index += 1;
     }
     index

@@ -114,6 +114,25 @@ impl JsonTokenizer {
         self.open.len()
     }
 
+    /// Returns whether the next member is the first one of its object, or `None` if something else
+    /// comes next or the comma before the member was already read.
+    #[inline]
+    pub fn begins_member(&self) -> Option<bool> {
+        match self.expects {
+            Expects::FirstKey => Some(true),
+            Expects::Comma => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Continues after a member of the open object that was read without this tokenizer.
+    #[inline]
+    pub fn skip_member(&mut self) {
+        self.expects = Expects::Comma;
+        self.scanned = 0;
+        self.escaped = false;
+    }
+
     /// Whether the value has ended.
     #[cfg(test)]
     pub fn is_done(&self) -> bool {

@@ -7,10 +7,11 @@
 
 use super::lex::{Lexed, byte_at, fail_expected, skip_space};
 use super::short::starts_name;
-use super::statement::{StatementGrammar, StatementReader};
+use super::statement::{StatementGrammar, StatementReader, TermPosition};
 use crate::model::builder::LogBuilder;
 use crate::model::record::Record;
 use crate::model::term::TermId;
+use crate::syntax::cache::RecentTerm;
 
 impl StatementReader {
     /// Creates a reader of cells.
@@ -25,31 +26,46 @@ impl StatementReader {
         })
     }
 
-    /// Reads the term from a position to the end of the text.
+    /// Reads the term of a column, from a position to the end of the text.
     #[inline]
     pub fn parse_last_term<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
         text: &[u8],
         start: usize,
+        column: usize,
     ) -> Lexed<TermId> {
         self.extra = 0;
-        // In patches, `<_:label>` is a blank node; in results, it is an IRI.
-        let cell = &text[start..];
-        self.grammar.abbreviations = memchr::memmem::find(cell, b"<_:").is_none();
-        let index = skip_space(text, start);
-        if byte_at(text, index) != b'_' && starts_name(text, index) {
+        let guess = self.begin_column(column);
+        let id = match self.find_cell(builder, &text[start..], guess) {
+            Some(id) => id,
+            None => self.parse_unknown_cell(builder, text, start, guess)?,
+        };
+        self.follow_object(builder, id, guess);
+        self.charge(builder, start, text.len())?;
+        Ok(id)
+    }
+
+    fn parse_unknown_cell<R: Record>(
+        &mut self,
+        builder: &mut LogBuilder<R>,
+        text: &[u8],
+        start: usize,
+        guess: RecentTerm,
+    ) -> Lexed<TermId> {
+        let mut index = skip_space(text, start);
+        let is_usual = matches!(byte_at(text, index), b'<' | b'"' | b'_');
+        if !is_usual && starts_name(text, index) {
             return fail_expected(
                 text,
                 index,
                 "a full term, because prefixes cannot be declared here",
             );
         }
-        let (end, id) = self.parse_lone_term(builder, text, index)?;
-        if skip_space(text, end) != text.len() {
-            return fail_expected(text, end, "a tab or the end of the line");
+        let id = self.parse_term_at(builder, text, &mut index, TermPosition::Alone, guess)?;
+        if skip_space(text, index) != text.len() {
+            return fail_expected(text, index, "a tab or the end of the line");
         }
-        self.charge(builder, start, text.len())?;
         Ok(id)
     }
 }

@@ -37,7 +37,8 @@ pub(crate) struct StatementGrammar {
     pub lenient: bool,
     /// Maximum nesting of triple terms.
     pub max_depth: u32,
-    /// Whether to read single terms outside a log. Their language tags may be escaped.
+    /// Whether to read single terms outside a log. Their language tags may be escaped, and
+    /// `<_:label>` is an IRI.
     pub single_terms: bool,
     /// Whether to accept the abbreviations of RDF Patch, and any white space and comments between
     /// terms.
@@ -59,7 +60,7 @@ impl StatementGrammar {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum TermPosition {
+pub(super) enum TermPosition {
     Subject,
     Predicate,
     Object,
@@ -277,9 +278,35 @@ impl StatementReader {
         last_terms.object
     }
 
+    /// Begins a cell of a table, whose column takes the place of a predicate. Returns the guess for
+    /// its term.
+    #[inline]
+    pub(super) fn begin_column(&mut self, column: usize) -> RecentTerm {
+        self.predicate = TermId(column as u32);
+        let last_terms = self.cache.last_terms(self.predicate);
+        self.datatype = last_terms.datatype;
+        last_terms.object
+    }
+
+    /// Finds the IRI that fills a cell among the recent terms.
+    #[inline]
+    pub(super) fn find_cell<R: Record>(
+        &self,
+        builder: &LogBuilder<R>,
+        cell: &[u8],
+        guess: RecentTerm,
+    ) -> Option<TermId> {
+        if match_guess(builder, cell, 0, guess) == Some(cell.len()) {
+            return Some(guess.id);
+        }
+        let iri = cell.strip_prefix(b"<")?.strip_suffix(b">")?;
+        let known = self.cache.get(Cache::slot(TermKind::Iri, iri));
+        (match_guess(builder, cell, 0, known) == Some(cell.len())).then_some(known.id)
+    }
+
     /// Records the object used with the predicate.
     #[inline]
-    fn follow_object<R: Record>(
+    pub(super) fn follow_object<R: Record>(
         &mut self,
         builder: &LogBuilder<R>,
         object: TermId,
@@ -395,7 +422,7 @@ impl StatementReader {
     }
 
     /// Reads a term in a position. The guess is used only for blank nodes and literals.
-    fn parse_term_at<R: Record>(
+    pub(super) fn parse_term_at<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
         text: &[u8],
@@ -415,7 +442,10 @@ impl StatementReader {
                 check_triple_term(text, *index, position, &self.grammar)?;
                 self.parse_triple_term(builder, text, index)
             }
-            b'<' if self.grammar.abbreviations && text[*index..].starts_with(b"<_:") => {
+            b'<' if self.grammar.abbreviations
+                && !self.grammar.single_terms
+                && text[*index..].starts_with(b"<_:") =>
+            {
                 self.parse_quoted_label(builder, text, index, guess)
             }
             b'<' => self.parse_iri(builder, text, index),
