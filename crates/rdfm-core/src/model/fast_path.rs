@@ -11,7 +11,7 @@
 pub enum FastPath {
     /// Rows of Jelly in the usual encoding.
     JellyRows,
-    /// Guesses of the next IRI in N-Quads.
+    /// Guesses of the next IRI in N-Quads and TSV.
     NextTerm,
     /// Terms of RDF Protobuf that are only an IRI or a label.
     ProtobufTerms,

@@ -244,7 +244,7 @@ impl JsonResultMachine {
     /// Reads a simple binding that is completely buffered, as most are. Returns false for any other
     /// binding, which is then read token by token.
     ///
-    /// Gain: 2.4 times (`make bench-gains PATHS=json-bindings`).
+    /// Gain: 2.5 times (`make bench-gains PATHS=json-bindings`).
     #[inline]
     fn read_quick_binding(&mut self, text: &[u8]) -> Read<bool> {
         let Some(is_first) = self.tokens.begins_member() else {
