@@ -6,6 +6,7 @@ import sys
 import venv
 from pathlib import Path
 
+import pyspark
 import pytest
 from pyspark.errors import AnalysisException
 from support import FIXTURES
@@ -75,7 +76,9 @@ def test_a_missing_python_or_another_rdfm_version_is_an_error(use_python, tmp_pa
 
 
 def test_a_source_found_by_spark_reports_missing_packages(use_python, bare_python):
-    spark = use_python(bare_python)  # this Python finds only the checkout, through PYTHONPATH
+    (packages,) = bare_python.parents[1].glob("lib/python3.*/site-packages")
+    (packages / "pyspark").symlink_to(Path(pyspark.__file__).parent)
+    spark = use_python(bare_python)  # this Python also finds the checkout, through PYTHONPATH
     spark.dataSource.register(DefaultSource)
     with pytest.raises(AnalysisException, match=r"lacks a dependency of rdfm .*set PYSPARK_PYTHON"):
         spark.read.format("rdfm").load(LOG)
