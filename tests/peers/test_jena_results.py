@@ -1,7 +1,7 @@
 """SPARQL results exchanged with Jena in both directions, in each result format of Jena."""
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from nquads import LineParser, literal, map_terms
 from results import decoded, encoded, results
 
@@ -62,6 +62,8 @@ def test_results_round_trip_through_jena(jvm, name, given_results):
         f"v{number}" for number in range(len(given_results[0]))
     ]  # names that are valid in queries
     rows = without_directions(given_results[1])
+    # Jena writes triple terms to TSV, but does not read them.
+    assume(name != "tsv" or "triple" not in {term[0] for row in rows for term in row if term})
     written = encoded(FORMATS[name], variables, rows)
     expected = normalized((variables, rows))
     assert normalized(read_with_jena(jvm, name, written)) == expected
