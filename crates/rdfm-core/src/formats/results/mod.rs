@@ -2,8 +2,8 @@
 //! set.
 //!
 //! - `binary`, `binary_encode`: RDF Thrift and RDF Protobuf, as defined by Apache Jena.
-//! - `json` with `json_binding`, `json_encode`; `xml`, `xml_encode`; `table` with `tsv` and `csv`, `table_encode`: the
-//!   W3C formats; `text_encode`: code shared by their encoders.
+//! - `json` with `json_binding`, `json_encode`; `xml`, `xml_encode`; `table` with `tsv` and `csv`,
+//!   `table_encode`: the W3C formats; `text_encode`: code shared by their encoders.
 //! - `rows`: builds rows for the text decoders.
 //! - [`spec`]: the formats; `options`: their options.
 
