@@ -38,6 +38,14 @@ def test_code_blocks_print_what_they_show(page):
     assert not errors, "\n".join(errors)
 
 
+def test_servers_use_ports_that_clients_do_not_get():
+    """From 32768, an outgoing connection of another test may have the port."""
+    text = "".join(page.read_text("utf-8") for page in PAGES)
+    ports = re.findall(r"^\$ .*rdfm serve .*?--(?:grpc|http|metrics) (?:\S+:)?(\d+)", text, re.M)
+    assert ports
+    assert max(map(int, ports)) < 32768
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_are_valid(page):
     assert not CHECK.link_errors(page, page.read_text("utf-8"))
