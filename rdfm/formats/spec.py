@@ -85,7 +85,8 @@ class OptionSpec:
         shared: Whether a conversion passes the option to both formats if both have it.
         hint: Whether a conversion ignores `from_NAME` if the input format does not have the option,
             because it applies only to some input formats.
-        metavar: The placeholder for the value in help, or an example of an object, for errors.
+        metavar: The placeholder for the value in help.
+        example: A value of the kind "object", for errors.
         group: The heading in help.
         flag: The name on the command line, if it differs.
         short: The short option on the command line, a letter.
@@ -112,6 +113,7 @@ class OptionSpec:
     shared: bool = False
     hint: bool = False
     metavar: str = ""
+    example: str = '{"key": "value"}'
     group: str = ""
     flag: str = ""
     short: str = ""
@@ -173,7 +175,7 @@ class OptionSpec:
         if self.kind == "moment":
             return _parse_datetime(label, given)
         if self.kind == "object":
-            return _parse_object(label, given, self.metavar or '{"key": "value"}')
+            return _parse_object(label, given, self.example)
         if self.kind == "context":
             from rdfm.storage.contexts import context_text  # costly to import
 

@@ -140,7 +140,7 @@ READING = {
             "filter",
             "object",
             "Return only messages that match. The value is an object with arguments of LogReader.filter.",
-            metavar='{"predicate": "<IRI>"}',
+            example='{"predicate": "<IRI>"}',
         ),
         OptionSpec(
             "query",

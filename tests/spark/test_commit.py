@@ -382,20 +382,20 @@ def crash_at(target, change, kind="append"):
         write(target, kind, on_step=step)
 
 
-def deny(monkeypatch, target, names, error, *, thread=None):
-    """Denies some changes in a thread, or in all."""
-    storage = type(target.storage)
+def deny(monkeypatch, target, names, error, *, allowed=None):
+    """Denies some changes to all storages of this kind but one."""
+    kind = type(target.storage)
 
     def denied(original):
-        def call(*arguments):
-            if thread in (None, threading.current_thread()):
+        def call(storage, *arguments):
+            if storage is not allowed:
                 raise error
-            return original(*arguments)
+            return original(storage, *arguments)
 
         return call
 
     for name in names:
-        monkeypatch.setattr(storage, name, denied(getattr(storage, name)))
+        monkeypatch.setattr(kind, name, denied(getattr(kind, name)))
 
 
 @pytest.mark.parametrize("error", ACCESS_ERRORS)
@@ -411,7 +411,7 @@ def test_a_reader_without_write_access_reports_the_cause(target, monkeypatch, er
 @pytest.mark.parametrize("error", ACCESS_ERRORS)
 def test_a_reader_without_write_access_waits_for_the_writer(target, monkeypatch, error):
     crash_at(target, "rename", "overwrite")
-    deny(monkeypatch, target, CHANGES, error, thread=threading.current_thread())
+    deny(monkeypatch, target, CHANGES, error, allowed=target.storage)
     driver = threading.Timer(0.3, target.settle)
     driver.start()
     assert visible_logs(target) == expected("overwrite")
@@ -424,7 +424,7 @@ def test_a_reader_does_not_need_write_access_if_all_parts_are_moved(
     target, monkeypatch, kind, error
 ):
     crash_at(target, "open_new", kind)  # before _SUCCESS is written
-    deny(monkeypatch, target, CHANGES, error, thread=threading.current_thread())
+    deny(monkeypatch, target, CHANGES, error)
     assert visible_logs(target) == expected(kind)
     monkeypatch.setattr("rdfm.spark.writers.commit._COMMIT_WAIT_SECONDS", 0.1)
     with pytest.raises(OSError, match="is not complete"):  # a writer needs write access
