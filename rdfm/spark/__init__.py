@@ -142,7 +142,9 @@ def read(
     from rdfm.spark.spark_options import as_text
 
     if (files is None) == (paths is None):
-        raise OptionError("pass either paths, or files as a DataFrame that lists the logs")
+        raise OptionError(
+            "pass either paths, as in read(spark, paths), or files, a DataFrame that lists the logs"
+        )
     text_options = as_text({**options, **_columns_option(columns)})
     if files is not None:
         from rdfm.spark.streams.listed import read_listed

@@ -105,5 +105,7 @@ def test_columns_and_options_are_checked_at_once(spark, logs):
         with pytest.raises(OptionError, match=reason):
             rdfm.spark.read(spark, files=invalid, **options)
     for invalid in ({}, {"paths": str(logs), "files": files}):
-        with pytest.raises(OptionError, match="pass either paths, or files"):
+        with pytest.raises(
+            OptionError, match=r"pass either paths, as in read\(spark, paths\), or files"
+        ):
             rdfm.spark.read(spark, **invalid)
