@@ -20,10 +20,10 @@ pub mod stream;
 
 mod columns;
 mod count;
+mod encoder_table;
 mod frame_writer;
 mod frames;
 mod lookup;
-mod lru;
 mod metadata;
 mod owned;
 mod rows;

@@ -7,7 +7,7 @@
 //! - Law: the bytes depend only on the terms; the memo and equal ids only avoid comparisons.
 
 use super::columns::PackedEntries;
-use super::lru::LruTable;
+use super::encoder_table::EncoderTable;
 use super::options::{FRAME_ROWS, OptionsRow};
 use super::owned::OwnedTerm;
 use crate::codec::unsupported::{WriteResult, misread_tag_error};
@@ -65,9 +65,9 @@ pub(super) struct TermWriter {
     /// Whether triple terms are allowed.
     rdf_star: bool,
 
-    names: LruTable,
-    prefixes: LruTable,
-    datatypes: LruTable,
+    names: EncoderTable,
+    prefixes: EncoderTable,
+    datatypes: EncoderTable,
     /// Ids of the previous IRI. After a restart they are [`NO_NAME`] and prefix 0, so that the
     /// first IRI has explicit ids.
     last_name: u32,
@@ -192,9 +192,9 @@ impl TermWriter {
             tags,
             generalized: options.generalized,
             rdf_star: options.rdf_star,
-            names: LruTable::new(tables.name),
-            prefixes: LruTable::new(tables.prefix),
-            datatypes: LruTable::new(tables.datatype),
+            names: EncoderTable::new(tables.name),
+            prefixes: EncoderTable::new(tables.prefix),
+            datatypes: EncoderTable::new(tables.datatype),
             last_name: NO_NAME,
             last_prefix: 0,
             last: PreviousTerms::default(),

@@ -1,9 +1,10 @@
-//! Lookup tables of an encoder, which replace the least recently used entries.
+//! Lookup tables of an encoder, which replace entries by second chance (the CLOCK algorithm).
 //!
 //! - In: strings, and the number of the row that uses them.
 //! - Out: their ids, and whether an entry must be written first.
-//! - Cost: constant, one hash and one comparison. Memory grows with the entries. The total size of
-//!   the strings is limited; above the limit old entries are evicted early.
+//! - Cost: constant, one hash and one comparison. A use stores one number; replacing an entry visits
+//!   those that were used since the last visit. Memory grows with the entries. The total size of the
+//!   strings is limited; above the limit entries are evicted early.
 //! - Law: an entry that the current row uses is never replaced, because the row would then refer to
 //!   another term.
 
@@ -15,19 +16,24 @@ use rustc_hash::FxHasher;
 /// current row.
 const MAX_BYTES: usize = 64 << 20;
 
+/// The string of an entry.
 #[derive(Default)]
-struct LruEntry {
+struct EntryText {
     text: Vec<u8>,
     /// Low bits of the hash, and the next entry in the same bucket.
     hash: u32,
     chain: u32,
-    /// Neighbours in the list ordered by age; entry 0 is the sentinel at both ends.
-    older: u32,
-    newer: u32,
-    /// Unique for each string stored in the entry; 0 for none.
-    serial: u32,
+}
+
+/// The use of an entry, stored separately so that those in use fit in the CPU cache.
+#[derive(Clone, Copy, Default)]
+struct EntryUse {
     /// The last row that used the entry.
     row: u64,
+    /// Unique for each string stored in the entry; 0 for none.
+    serial: u32,
+    /// Whether the entry was used again since it was set or last visited.
+    is_spared: bool,
 }
 
 /// The id of a string in a table.
@@ -44,10 +50,13 @@ pub(super) struct AssignedId {
 pub(super) struct TableFull;
 
 /// A lookup table with a fixed maximum number of entries, with ids from 1.
-pub(super) struct LruTable {
+pub(super) struct EncoderTable {
     size: u32,
-    entries: Vec<LruEntry>,
+    entries: Vec<EntryText>,
+    uses: Vec<EntryUse>,
     buckets: Vec<u32>,
+    /// The entry that was last visited to find one that can be replaced.
+    hand: u32,
     /// Id of the previous new entry.
     last_set: u32,
     serial: u32,
@@ -62,12 +71,14 @@ const SPARE_BYTES: usize = 256;
 /// Value of `last_set` in an empty table. No id follows it, so the first entry has an explicit id.
 const NO_ID: u32 = u32::MAX;
 
-impl LruTable {
+impl EncoderTable {
     pub fn new(size: u32) -> Self {
         Self {
             size,
-            entries: vec![LruEntry::default()],
+            entries: vec![EntryText::default()],
+            uses: vec![EntryUse::default()],
             buckets: vec![0; 16],
+            hand: 0,
             last_set: NO_ID,
             serial: 0,
             bytes: 0,
@@ -83,9 +94,10 @@ impl LruTable {
                 self.spare.push(entry.text);
             }
         }
-        self.entries[0] = LruEntry::default();
+        self.uses.truncate(1);
         self.buckets.clear();
         self.buckets.resize(16, 0);
+        self.hand = 0;
         self.last_set = NO_ID;
         self.serial = 0;
         self.bytes = 0;
@@ -99,27 +111,24 @@ impl LruTable {
     /// True for id 0 with serial 0.
     #[inline]
     pub fn is_current(&self, id: u32, serial: u32) -> bool {
-        self.entries[id as usize].serial == serial
+        self.uses[id as usize].serial == serial
     }
 
     /// Marks an entry as used by a row.
     #[inline]
     pub fn touch(&mut self, id: u32, row: u64) {
-        self.entries[id as usize].row = row;
-        if self.entries[0].older != id {
-            self.unlink(id);
-            self.link(id);
-        }
+        let entry = &mut self.uses[id as usize];
+        entry.row = row;
+        entry.is_spared = true;
     }
 
     /// Marks an existing entry as used and returns its id.
     #[inline]
     pub fn reuse(&mut self, id: u32, row: u64) -> AssignedId {
-        let serial = self.entries[id as usize].serial;
         self.touch(id, row);
         AssignedId {
             id,
-            serial,
+            serial: self.uses[id as usize].serial,
             entry: None,
         }
     }
@@ -127,24 +136,18 @@ impl LruTable {
     /// Whether the entry at an id contains this string.
     #[inline]
     pub fn has_text(&self, id: u32, text: &[u8]) -> bool {
-        let entry = &self.entries[id as usize];
-        entry.serial != 0 && entry.text == text
+        self.uses[id as usize].serial != 0 && self.entries[id as usize].text == text
     }
 
-    /// Finds a string, or inserts it, replacing the least recently used one if the table is full.
+    /// Finds a string, or inserts it. If the table is full, it replaces an entry that has not been
+    /// used for the longest time, approximately.
     pub fn find_or_insert(&mut self, text: &[u8], row: u64) -> Result<AssignedId, TableFull> {
         let hash = hash(text);
         let mut id = self.buckets[self.bucket(hash)];
         while id != 0 {
             let entry = &self.entries[id as usize];
             if entry.hash == hash && entry.text == text {
-                let serial = entry.serial;
-                self.touch(id, row);
-                return Ok(AssignedId {
-                    id,
-                    serial,
-                    entry: None,
-                });
+                return Ok(self.reuse(id, row));
             }
             id = entry.chain;
         }
@@ -153,24 +156,20 @@ impl LruTable {
 
     fn set(&mut self, text: &[u8], hash: u32, row: u64) -> Result<AssignedId, TableFull> {
         let id = if self.entries.len() <= self.size as usize {
-            self.entries.push(LruEntry {
+            self.entries.push(EntryText {
                 text: self.spare.pop().unwrap_or_default(),
-                ..LruEntry::default()
+                ..EntryText::default()
             });
+            self.uses.push(EntryUse::default());
             let id = self.entries.len() as u32 - 1;
-            if self.entries.len() > self.buckets.len() {
+            if 2 * self.entries.len() > self.buckets.len() {
                 self.grow();
             }
             id
         } else {
-            // The oldest entry is the sentinel's newer neighbour.
-            let oldest = self.entries[0].newer;
-            if oldest == 0 || self.entries[oldest as usize].row == row {
-                return Err(TableFull);
-            }
-            self.forget(oldest);
-            self.unlink(oldest);
-            oldest
+            let id = self.find_replaceable(row).ok_or(TableFull)?;
+            self.forget(id);
+            id
         };
         self.serial = self.serial.wrapping_add(1).max(1);
         let bucket = self.bucket(hash);
@@ -181,11 +180,13 @@ impl LruTable {
         entry.text.clear();
         entry.text.extend_from_slice(text);
         entry.hash = hash;
-        entry.serial = self.serial;
-        entry.row = row;
         entry.chain = self.buckets[bucket];
         self.buckets[bucket] = id;
-        self.link(id);
+        self.uses[id as usize] = EntryUse {
+            row,
+            serial: self.serial,
+            is_spared: false,
+        };
         self.bytes += text.len();
         if self.bytes > MAX_BYTES {
             self.evict(row);
@@ -203,26 +204,45 @@ impl LruTable {
         })
     }
 
-    /// Evicts the oldest strings until the total is within the limit or only entries of the current
-    /// row are left.
+    /// Moves the hand to the next entry that has not been used since its last visit, and returns
+    /// it. Returns `None` if the current row uses all entries.
+    fn find_replaceable(&mut self, row: u64) -> Option<u32> {
+        // In the second round no entry is spared.
+        for _ in 0..2 * (self.uses.len() - 1) {
+            self.hand += 1;
+            if self.hand as usize >= self.uses.len() {
+                self.hand = 1;
+            }
+            let entry = &mut self.uses[self.hand as usize];
+            if !std::mem::take(&mut entry.is_spared) && entry.row != row {
+                return Some(self.hand);
+            }
+        }
+        None
+    }
+
+    /// Evicts strings until the total is within the limit or only entries of the current row are
+    /// left.
     #[cold]
     fn evict(&mut self, row: u64) {
-        let mut id = self.entries[0].newer;
-        while self.bytes > MAX_BYTES && id != 0 && self.entries[id as usize].row != row {
-            if self.entries[id as usize].serial != 0 {
-                self.forget(id);
-                self.entries[id as usize].text = Vec::new();
+        for _ in 1..self.entries.len() {
+            if self.bytes <= MAX_BYTES {
+                return;
             }
-            id = self.entries[id as usize].newer;
+            let Some(id) = self.find_replaceable(row) else {
+                return;
+            };
+            self.forget(id);
+            self.entries[id as usize].text = Vec::new();
         }
     }
 
     /// Removes the string of an entry from the index.
     fn forget(&mut self, id: u32) {
-        let entry = &self.entries[id as usize];
-        if entry.serial == 0 {
+        if std::mem::take(&mut self.uses[id as usize].serial) == 0 {
             return;
         }
+        let entry = &self.entries[id as usize];
         let (bucket, chain) = (self.bucket(entry.hash), entry.chain);
         self.bytes -= entry.text.len();
         let mut at = self.buckets[bucket];
@@ -234,7 +254,6 @@ impl LruTable {
             }
             self.entries[at as usize].chain = chain;
         }
-        self.entries[id as usize].serial = 0;
     }
 
     #[inline]
@@ -245,30 +264,12 @@ impl LruTable {
     fn grow(&mut self) {
         self.buckets = vec![0; self.buckets.len() * 2];
         for id in 1..self.entries.len() {
-            if self.entries[id].serial != 0 {
+            if self.uses[id].serial != 0 {
                 let bucket = self.bucket(self.entries[id].hash);
                 self.entries[id].chain = self.buckets[bucket];
                 self.buckets[bucket] = id as u32;
             }
         }
-    }
-
-    /// Makes an entry the newest one: the sentinel's older neighbour.
-    #[inline]
-    fn link(&mut self, id: u32) {
-        let newest = self.entries[0].older;
-        self.entries[newest as usize].newer = id;
-        let entry = &mut self.entries[id as usize];
-        entry.older = newest;
-        entry.newer = 0;
-        self.entries[0].older = id;
-    }
-
-    #[inline]
-    fn unlink(&mut self, id: u32) {
-        let LruEntry { older, newer, .. } = self.entries[id as usize];
-        self.entries[older as usize].newer = newer;
-        self.entries[newer as usize].older = older;
     }
 }
 
@@ -285,72 +286,83 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_recently_used_entry_is_replaced() {
-        let mut lru = LruTable::new(2);
-        let a = lru.find_or_insert(b"a", 1).unwrap();
+    fn an_entry_that_was_used_again_is_spared_once() {
+        let mut table = EncoderTable::new(2);
+        let a = table.find_or_insert(b"a", 1).unwrap();
         assert_eq!((a.id, a.entry), (1, Some(1)));
-        let b = lru.find_or_insert(b"b", 2).unwrap();
+        let b = table.find_or_insert(b"b", 2).unwrap();
         assert_eq!((b.id, b.entry), (2, Some(0)));
-        assert_eq!(lru.find_or_insert(b"a", 3).unwrap().entry, None);
-        let c = lru.find_or_insert(b"c", 4).unwrap();
+        assert_eq!(table.find_or_insert(b"a", 3).unwrap().entry, None);
+        let c = table.find_or_insert(b"c", 4).unwrap();
         assert_eq!((c.id, c.entry), (2, Some(2)));
-        assert!(!lru.is_current(b.id, b.serial));
-        assert!(lru.is_current(a.id, a.serial));
-        let d = lru.find_or_insert(b"d", 5).unwrap();
+        assert!(!table.is_current(b.id, b.serial));
+        assert!(table.is_current(a.id, a.serial));
+        let d = table.find_or_insert(b"d", 5).unwrap();
         assert_eq!((d.id, d.entry), (1, Some(1)));
     }
 
     #[test]
     fn the_first_entry_after_a_reset_has_an_explicit_id() {
-        let mut lru = LruTable::new(8);
+        let mut table = EncoderTable::new(8);
         for _ in 0..2 {
-            assert_eq!(lru.find_or_insert(b"a", 1).unwrap().entry, Some(1));
-            assert_eq!(lru.find_or_insert(b"b", 2).unwrap().entry, Some(0));
-            lru.reset();
+            assert_eq!(table.find_or_insert(b"a", 1).unwrap().entry, Some(1));
+            assert_eq!(table.find_or_insert(b"b", 2).unwrap().entry, Some(0));
+            table.reset();
         }
     }
 
     #[test]
     fn entries_of_the_current_row_are_kept() {
-        let mut lru = LruTable::new(2);
-        lru.find_or_insert(b"a", 1).unwrap();
-        lru.find_or_insert(b"b", 1).unwrap();
-        assert!(lru.find_or_insert(b"c", 1).is_err());
-        assert!(lru.find_or_insert(b"c", 2).is_ok());
-        assert!(LruTable::new(0).find_or_insert(b"a", 1).is_err());
+        let mut table = EncoderTable::new(2);
+        table.find_or_insert(b"a", 1).unwrap();
+        table.find_or_insert(b"b", 1).unwrap();
+        assert!(table.find_or_insert(b"c", 1).is_err());
+        assert!(table.find_or_insert(b"c", 2).is_ok());
+        assert!(EncoderTable::new(0).find_or_insert(b"a", 1).is_err());
     }
 
     #[test]
-    fn a_table_agrees_with_a_plain_list() {
-        let mut lru = LruTable::new(7);
-        let mut plain: Vec<(u32, u32)> = Vec::new(); // text, id; oldest first
+    fn a_reader_of_the_entries_finds_each_string() {
+        let mut table = EncoderTable::new(7);
+        let mut read = [u32::MAX; 8]; // the strings of the entries, by id
+        let mut last = 0;
         let mut state = 1u32;
         for row in 1..20_000 {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let text = (state >> 24) % 20;
-            let assigned = lru.find_or_insert(&text.to_le_bytes(), row).unwrap();
-            let found = plain.iter().position(|entry| entry.0 == text);
-            let id = match found {
-                Some(at) => plain.remove(at).1,
-                None if plain.len() < 7 => plain.len() as u32 + 1,
-                None => plain.remove(0).1,
-            };
-            plain.push((text, id));
-            assert_eq!(
-                (assigned.id, assigned.entry.is_none()),
-                (id, found.is_some())
-            );
+            let assigned = table.find_or_insert(&text.to_le_bytes(), row).unwrap();
+            assert_eq!(assigned.entry.is_none(), read.contains(&text));
+            if let Some(entry) = assigned.entry {
+                last = if entry == 0 { last + 1 } else { entry };
+                assert_eq!(last, assigned.id);
+                read[last as usize] = text;
+            }
+            assert_eq!(read[assigned.id as usize], text);
         }
     }
 
     #[test]
+    fn a_string_in_constant_use_is_kept() {
+        let mut table = EncoderTable::new(7);
+        for row in 1..1_000u64 {
+            table.find_or_insert(b"often", 2 * row).unwrap();
+            let assigned = table
+                .find_or_insert(&row.to_le_bytes(), 2 * row + 1)
+                .unwrap();
+            assert!(assigned.entry.is_some());
+        }
+        assert!(table.has_text(1, b"often"));
+        assert_eq!(table.uses[1].serial, 1);
+    }
+
+    #[test]
     fn large_strings_are_evicted_early() {
-        let mut lru = LruTable::new(100);
+        let mut table = EncoderTable::new(100);
         for row in 0..40u64 {
             let mut text = vec![b'a'; 4 << 20];
             text.extend_from_slice(&row.to_le_bytes());
-            lru.find_or_insert(&text, row + 1).unwrap();
-            assert!(lru.bytes <= MAX_BYTES);
+            table.find_or_insert(&text, row + 1).unwrap();
+            assert!(table.bytes <= MAX_BYTES);
         }
     }
 }
