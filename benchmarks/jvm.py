@@ -1,4 +1,4 @@
-"""Runs Jelly-JVM on the benchmark logs: reading with RIOT, and writing one frame per message.
+"""Runs Jelly-JVM on the benchmark logs: reading with RIOT or its core, and writing.
 
 The program is tests/peers/jvm/Speed.java. If java, javac or mvn is missing, the functions return
 None.
@@ -35,17 +35,20 @@ def java_classpath(name: str) -> str | None:
     return os.pathsep.join([f"{built}/classes", f"{built}/lib/*"])
 
 
-def jelly_jvm_rates(log: Path, seconds: float) -> tuple[float, float] | None:
-    """Triples per CPU second that Jelly-JVM reads and writes; None if it cannot run.
+def jelly_jvm_rates(log: Path, seconds: float) -> tuple[float, float, float] | None:
+    """Triples per CPU second of Jelly-JVM; None if it cannot run.
 
     Args:
         log: A Jelly log of triples.
-        seconds: Duration of each warm-up and of each measurement, for reading and for writing.
+        seconds: Duration of each warm-up and of each measurement.
+
+    Returns:
+        The rates of reading into a StreamRDF, reading into strings, and writing.
     """
     if (classpath := java_classpath("jvm")) is None:
         return None
     memory = ("-Xms3g", "-Xmx3g", "-XX:+UseParallelGC")
     command = ["java", *memory, "-cp", classpath, "Speed", log, str(seconds)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    read, written = map(float, done.stdout.split())
-    return read, written
+    read, read_strings, written = map(float, done.stdout.split())
+    return read, read_strings, written

@@ -1,7 +1,10 @@
 import eu.neverblink.jelly.convert.jena.JenaConverterFactory;
 import eu.neverblink.jelly.convert.jena.riot.JellyLanguage;
+import eu.neverblink.jelly.core.JellyConverterFactory;
 import eu.neverblink.jelly.core.JellyOptions;
+import eu.neverblink.jelly.core.ProtoDecoderConverter;
 import eu.neverblink.jelly.core.ProtoEncoder;
+import eu.neverblink.jelly.core.ProtoEncoderConverter;
 import eu.neverblink.jelly.core.RdfHandler;
 import eu.neverblink.jelly.core.memory.EncoderAllocator;
 import eu.neverblink.jelly.core.memory.RowBuffer;
@@ -29,9 +32,10 @@ import org.apache.jena.sparql.core.Quad;
 /**
  * Measures the speed of Jelly-JVM on a Jelly log of triples in memory: {@code Speed LOG SECONDS}.
  *
- * <p>Prints the triples per CPU second for reading with RIOT into a StreamRDF, and for writing one
- * frame per message with the encoder of jelly-core. Each number is the best run after a warm-up. CPU
- * time is measured for the thread, without compilation and garbage collection.
+ * <p>Prints the triples per CPU second for reading with RIOT into a StreamRDF, for reading with the
+ * decoder of jelly-core into strings, and for writing one frame per message with the encoder of
+ * jelly-core. Each number is the best run after a warm-up. CPU time is measured for the thread,
+ * without compilation and garbage collection.
  */
 public final class Speed {
   private static final JenaConverterFactory JELLY = JenaConverterFactory.getInstance();
@@ -56,13 +60,70 @@ public final class Speed {
     }
   }
 
+  /** Terms that are only their text, so that the decoder does the least work. */
+  private static final class Strings
+      extends JellyConverterFactory<
+          String, String, ProtoEncoderConverter<String>, ProtoDecoderConverter<String, String>>
+      implements ProtoDecoderConverter<String, String> {
+    @Override
+    public ProtoEncoderConverter<String> encoderConverter() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public ProtoDecoderConverter<String, String> decoderConverter() {
+      return this;
+    }
+
+    @Override
+    public String makeSimpleLiteral(String text) {
+      return text;
+    }
+
+    @Override
+    public String makeLangLiteral(String text, String language) {
+      return text;
+    }
+
+    @Override
+    public String makeDtLiteral(String text, String datatype) {
+      return text;
+    }
+
+    @Override
+    public String makeDatatype(String datatype) {
+      return datatype;
+    }
+
+    @Override
+    public String makeBlankNode(String label) {
+      return label;
+    }
+
+    @Override
+    public String makeIriNode(String iri) {
+      return iri;
+    }
+
+    @Override
+    public String makeTripleNode(String subject, String predicate, String object) {
+      return subject;
+    }
+
+    @Override
+    public String makeDefaultGraphNode() {
+      return "";
+    }
+  }
+
   public static void main(String[] arguments) throws IOException {
     byte[] log = Files.readAllBytes(Path.of(arguments[0]));
     double seconds = Double.parseDouble(arguments[1]);
     List<List<Triple>> messages = messages(log);
     double read = rate(() -> read(log), seconds);
+    double readStrings = rate(() -> readStrings(log), seconds);
     double written = rate(() -> write(messages), seconds);
-    System.out.printf(Locale.ROOT, "%.0f %.0f%n", read, written);
+    System.out.printf(Locale.ROOT, "%.0f %.0f %.0f%n", read, readStrings, written);
   }
 
   private static double rate(Work work, double seconds) throws IOException {
@@ -89,11 +150,35 @@ public final class Speed {
     return counter.count;
   }
 
+  private static long readStrings(byte[] log) throws IOException {
+    long[] count = {0};
+    RdfHandler.TripleHandler<String> handler = (s, p, o) -> count[0]++;
+    readFrames(log, new Strings(), handler, () -> {});
+    return count[0];
+  }
+
   private static List<List<Triple>> messages(byte[] log) throws IOException {
     List<List<Triple>> messages = new ArrayList<>();
     List<Triple> message = new ArrayList<>();
     RdfHandler.TripleHandler<Node> handler = (s, p, o) -> message.add(Triple.create(s, p, o));
-    var decoder = JELLY.triplesDecoder(handler, JellyOptions.DEFAULT_SUPPORTED_OPTIONS);
+    readFrames(
+        log,
+        JELLY,
+        handler,
+        () -> {
+          messages.add(new ArrayList<>(message));
+          message.clear();
+        });
+    return messages;
+  }
+
+  private static <N, D> void readFrames(
+      byte[] log,
+      JellyConverterFactory<N, D, ?, ?> terms,
+      RdfHandler.TripleHandler<N> handler,
+      Runnable endMessage)
+      throws IOException {
+    var decoder = terms.triplesDecoder(handler, JellyOptions.DEFAULT_SUPPORTED_OPTIONS);
     var rows = RowBuffer.newSingle(decoder::ingestRow);
     var reused = RdfStreamFrame.newInstance().setRows(rows);
     IoUtils.<RdfStreamFrame>readStream(
@@ -101,10 +186,8 @@ public final class Speed {
         () -> reused,
         frame -> {
           rows.clear();
-          messages.add(new ArrayList<>(message));
-          message.clear();
+          endMessage.run();
         });
-    return messages;
   }
 
   private static long write(List<List<Triple>> messages) throws IOException {
