@@ -86,7 +86,9 @@ def main() -> int:
 def measure(name: str, size: float, times: int, failures: list[str]) -> dict[str, Measurement]:
     """Generate a log, run all operations on it, and return their costs by name."""
     results = {}
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as temporary:
+    build = Path(__file__).resolve().parents[2] / "build"
+    build.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=build) as temporary:
         folder = Path(temporary)
         count = int(KINDS[name].full * size) * times
         expected = write_log(folder / "log.nq", name, count)
