@@ -18,13 +18,13 @@ import re
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
+from measuring import BUILD, scratch
 from scale_logs import DELIMITER, write_log
 
 LINE = '<https://ex.example/s> <https://ex.example/p> "1" .\n'
@@ -168,7 +168,7 @@ ROWS = {
 }
 # Rows whose items take long to prepare.
 FEWER = ("commit objects", "find gzip members", "find zstd frames")
-OBJECT_STORES = Path(__file__).resolve().parents[2] / "build" / "object-stores"
+OBJECT_STORES = BUILD / "object-stores"
 
 
 def resident_kb() -> int:
@@ -176,12 +176,6 @@ def resident_kb() -> int:
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-@contextlib.contextmanager
-def scratch() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as name:
-        yield Path(name)
 
 
 def measure(row: str, items: int) -> None:

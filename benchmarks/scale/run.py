@@ -15,13 +15,12 @@ import argparse
 import json
 import re
 import sys
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from measuring import Measurement, run_measured
+from measuring import Measurement, run_measured, scratch
 from operations import SPARK, difference, steps
 from scale_logs import KINDS, write_log
 
@@ -86,10 +85,7 @@ def main() -> int:
 def measure(name: str, size: float, times: int, failures: list[str]) -> dict[str, Measurement]:
     """Generate a log, run all operations on it, and return their costs by name."""
     results = {}
-    build = Path(__file__).resolve().parents[2] / "build"
-    build.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=build) as temporary:
-        folder = Path(temporary)
+    with scratch() as folder:
         count = int(KINDS[name].full * size) * times
         expected = write_log(folder / "log.nq", name, count)
         log_bytes = (folder / "log.nq").stat().st_size
