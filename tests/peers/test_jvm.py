@@ -155,6 +155,8 @@ def test_rdfm_reads_pretty_printed_output_of_jena(jvm, name, format):
 def test_random_text_round_trips_through_jena(jvm, format, data):
     message = merge(data.draw(logs(graphs=format in ("nq", "trig"), plain="terms")))
     written = encode(format, [message])
+    # In Turtle and TriG, Jena removes dot segments even from absolute IRIs.
+    assume(format in ("nt", "nq") or not re.search(rb"/\.{1,2}[/?#>]", written))
     expected = relabelled(merge(lowercase_languages([message])))
     assert relabelled(merge(lowercase_languages([jvm.quads(written, format)]))) == expected
     converted = decoded(format, jvm.convert(written, format, format))
