@@ -142,7 +142,8 @@ def parse_column(name: str, type: str) -> Column:
     if text not in TYPES:
         raise OptionError(
             f"unknown type '{type[:40]}' for {name or 'the items of a collection'}; expected one of "
-            f"{', '.join(TYPES)}, or a list of it, such as string[]"
+            f"{', '.join(TYPES)}, a list such as string[], a struct such as {{n=integer}}, or a "
+            "collection such as (string)"
         )
     return Column(name, text, is_list)
 
