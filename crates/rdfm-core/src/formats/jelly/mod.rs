@@ -3,9 +3,9 @@
 //!
 //! [`decode`] reads the `frames` of both formats, and `rows` the rows of Jelly-RDF; [`encode`]
 //! writes them. [`restart`] defines the frame marks at which reading can begin. `term_reader` reads
-//! terms with the tables of `lookup`, and `term_writer` writes them with those of `lru`. `owned`
-//! keeps the terms that the next batch may repeat. [`grpc`] reads and writes the other messages of
-//! Jelly gRPC.
+//! terms with the tables of `lookup`, and `term_writer` writes them with those of `encoder_table`.
+//! `owned` keeps the terms that the next batch may repeat. [`grpc`] reads and writes the other
+//! messages of Jelly gRPC.
 
 pub mod decode;
 pub mod encode;
