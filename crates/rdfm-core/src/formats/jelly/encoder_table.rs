@@ -2,9 +2,9 @@
 //!
 //! - In: strings, and the number of the row that uses them.
 //! - Out: their ids, and whether an entry must be written first.
-//! - Cost: constant, one hash and one comparison. A use stores one number; replacing an entry visits
-//!   those that were used since the last visit. Memory grows with the entries. The total size of the
-//!   strings is limited; above the limit entries are evicted early.
+//! - Cost: amortized constant, one hash and one comparison. A use stores the row and a flag. Memory
+//!   grows with the entries. The total size of the strings is limited; above the limit entries are
+//!   evicted early.
 //! - Law: an entry that the current row uses is never replaced, because the row would then refer to
 //!   another term.
 
@@ -25,7 +25,7 @@ struct EntryText {
     chain: u32,
 }
 
-/// The use of an entry, stored separately so that those in use fit in the CPU cache.
+/// The use of an entry, stored apart from its string so that the uses fit in the CPU cache.
 #[derive(Clone, Copy, Default)]
 struct EntryUse {
     /// The last row that used the entry.
@@ -57,6 +57,8 @@ pub(super) struct EncoderTable {
     buckets: Vec<u32>,
     /// The entry that was last visited to find one that can be replaced.
     hand: u32,
+    /// The row that used all strings when no more could be evicted; [`NO_ROW`] for none.
+    full_row: u64,
     /// Id of the previous new entry.
     last_set: u32,
     serial: u32,
@@ -70,6 +72,7 @@ const SPARE_BYTES: usize = 256;
 
 /// Value of `last_set` in an empty table. No id follows it, so the first entry has an explicit id.
 const NO_ID: u32 = u32::MAX;
+const NO_ROW: u64 = u64::MAX;
 
 impl EncoderTable {
     pub fn new(size: u32) -> Self {
@@ -79,6 +82,7 @@ impl EncoderTable {
             uses: vec![EntryUse::default()],
             buckets: vec![0; 16],
             hand: 0,
+            full_row: NO_ROW,
             last_set: NO_ID,
             serial: 0,
             bytes: 0,
@@ -98,6 +102,7 @@ impl EncoderTable {
         self.buckets.clear();
         self.buckets.resize(16, 0);
         self.hand = 0;
+        self.full_row = NO_ROW;
         self.last_set = NO_ID;
         self.serial = 0;
         self.bytes = 0;
@@ -204,36 +209,49 @@ impl EncoderTable {
         })
     }
 
-    /// Moves the hand to the next entry that has not been used since its last visit, and returns
-    /// it. Returns `None` if the current row uses all entries.
+    /// Returns an entry that neither the current row uses nor any row has used since the last visit.
+    /// Returns `None` if the current row uses all entries.
     fn find_replaceable(&mut self, row: u64) -> Option<u32> {
-        // In the second round no entry is spared.
-        for _ in 0..2 * (self.uses.len() - 1) {
-            self.hand += 1;
-            if self.hand as usize >= self.uses.len() {
-                self.hand = 1;
-            }
-            let entry = &mut self.uses[self.hand as usize];
-            if !std::mem::take(&mut entry.is_spared) && entry.row != row {
-                return Some(self.hand);
-            }
+        (0..self.visits()).find_map(|_| self.visit_next(row))
+    }
+
+    /// Number of visits after which every entry has been visited twice. At the second visit no entry
+    /// is spared.
+    fn visits(&self) -> usize {
+        2 * (self.uses.len() - 1)
+    }
+
+    /// Visits the next entry. Returns it if it can be replaced.
+    fn visit_next(&mut self, row: u64) -> Option<u32> {
+        self.hand += 1;
+        if self.hand as usize >= self.uses.len() {
+            self.hand = 1;
         }
-        None
+        let entry = &mut self.uses[self.hand as usize];
+        let is_spared = std::mem::take(&mut entry.is_spared);
+        (!is_spared && entry.row != row).then_some(self.hand)
     }
 
     /// Evicts strings until the total is within the limit or only entries of the current row are
     /// left.
     #[cold]
     fn evict(&mut self, row: u64) {
-        for _ in 1..self.entries.len() {
+        if self.full_row == row {
+            return;
+        }
+        for _ in 0..self.visits() {
             if self.bytes <= MAX_BYTES {
                 return;
             }
-            let Some(id) = self.find_replaceable(row) else {
-                return;
-            };
-            self.forget(id);
-            self.entries[id as usize].text = Vec::new();
+            if let Some(id) = self.visit_next(row)
+                && self.uses[id as usize].serial != 0
+            {
+                self.forget(id);
+                self.entries[id as usize].text = Vec::new();
+            }
+        }
+        if self.bytes > MAX_BYTES {
+            self.full_row = row;
         }
     }
 
@@ -353,6 +371,49 @@ mod tests {
         }
         assert!(table.has_text(1, b"often"));
         assert_eq!(table.uses[1].serial, 1);
+    }
+
+    #[test]
+    fn a_table_of_one_entry_replaces_it_in_each_row() {
+        let mut table = EncoderTable::new(1);
+        for row in 1..5u64 {
+            let assigned = table.find_or_insert(&row.to_le_bytes(), row).unwrap();
+            assert_eq!((assigned.id, assigned.entry), (1, Some(1)));
+            assert!(table.find_or_insert(b"another", row).is_err());
+            table.touch(1, row);
+        }
+    }
+
+    #[test]
+    fn strings_above_the_limit_are_evicted_even_if_they_were_used_again() {
+        let mut table = EncoderTable::new(1000);
+        for row in 1..900u64 {
+            table.find_or_insert(&row.to_le_bytes(), row).unwrap();
+        }
+        // This string leaves most entries empty.
+        table.find_or_insert(&vec![b'a'; MAX_BYTES], 900).unwrap();
+        assert_eq!(table.bytes, MAX_BYTES);
+        for row in 1000..1100u64 {
+            let mut text = vec![b'b'; 1 << 20];
+            text.extend_from_slice(&row.to_le_bytes());
+            let assigned = table.find_or_insert(&text, row).unwrap();
+            table.touch(assigned.id, row);
+            assert!(table.bytes <= MAX_BYTES);
+            assert!(table.has_text(assigned.id, &text));
+        }
+    }
+
+    #[test]
+    fn strings_of_the_current_row_are_kept_above_the_limit() {
+        let mut table = EncoderTable::new(100);
+        let text = |number: u64| [vec![b'a'; 4 << 20], number.to_le_bytes().to_vec()].concat();
+        for number in 0..20 {
+            table.find_or_insert(&text(number), 1).unwrap();
+        }
+        assert!(table.bytes > MAX_BYTES);
+        assert!((0..20).all(|number| table.has_text(number as u32 + 1, &text(number))));
+        table.find_or_insert(b"next row", 2).unwrap();
+        assert!(table.bytes <= MAX_BYTES);
     }
 
     #[test]
