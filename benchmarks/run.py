@@ -207,7 +207,11 @@ def relative_to_jelly_jvm(
 ) -> Iterator[dict[str, Any]]:
     """The rates of reading and writing Jelly, relative to Jelly-JVM."""
     rates = jelly_jvm_rates(folder(quick) / f"{log}.jelly", 1 if quick else 8)
-    sides = (("read", "Jelly-JVM"), ("read", "its core, to strings"), ("write", "Jelly-JVM"))
+    sides = (
+        ("read", "Jelly-JVM"),
+        ("read", "the core of Jelly-JVM, to strings"),
+        ("write", "Jelly-JVM"),
+    )
     for number, (task, peer) in enumerate(sides):
         name = f"jelly {task}, batches ({log})"
         ours = measure(name, "ours", quick)

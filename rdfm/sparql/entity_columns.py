@@ -132,7 +132,7 @@ def parse_column(name: str, type: str) -> Column:
     """
     text = type.removesuffix(LIST)
     is_list = text != type
-    if text[:1] + text[-1:] == "{}":
+    if text[:1] + text[-1:] == "{}" and text != "{}":
         fields = parse_types(text[1:-1], infers=False)
         return Column(
             name, STRUCT, is_list, fields=tuple(map(parse_column, fields, fields.values()))
@@ -306,14 +306,14 @@ def _check_text(column: Column) -> None:
     """Reject a column that CSV cannot represent."""
     if column.is_list or column.fields:
         content = "lists" if column.is_list or column.type == COLLECTION else "structs"
-        advice = f"; {spell_option('first')} keeps the first value" if not column.fields else ""
+        advice = "" if column.fields else f"{spell_option('first')} keeps the first value, or "
     elif column.type == "langString":
         content = "strings with language tags"
-        advice = f"; {spell_option('types', f'auto,{column.name}=string')} omits the tags"
+        advice = f"{spell_option('types', f'auto,{column.name}=string')} omits the tags, or "
     else:
         return
     raise OptionError(
-        f"{column.name} contains {content}, which CSV cannot represent{advice}, or write a table such as "
+        f"{column.name} contains {content}, which CSV cannot represent; {advice}write a table such as "
         "out.parquet"
     )
 

@@ -114,7 +114,11 @@ def test_a_pipe_needs_types():
         (["log.trig", "-o", "new.nq"], 2, "N-Quads is not a table"),
         (["log.trig", "-o", "new.csv"], 2, "ex:tag contains lists, which CSV cannot"),
         (["log.trig", "-o", "new.csv"], 2, "--first"),
-        (["nested.ttl", "-o", "new.csv", "--depth", "1"], 2, "ex:r contains structs"),
+        (
+            ["nested.ttl", "-o", "new.csv", "--depth", "1"],
+            2,
+            "ex:r contains structs, which CSV cannot represent; write a table such as",
+        ),
         (["nested.ttl", "-o", "new.csv", "--first"], 2, "--types auto,ex:label=string"),
         (["log.trig", "-o", "new.parquet", "--types", "ex:n=boolean"], 1, "--on-error skip"),
         (["log.trig", "-o", "new.parquet", "--types", "ex:tag=string"], 1, "--first"),

@@ -228,6 +228,8 @@ def test_a_literal_is_not_a_subject():
         ({"types": {"ex:n": "{ex:v=int}"}}, "unknown type 'int' for ex:v"),
         ({"types": {"ex:n": "(int)"}}, "unknown type 'int' for the items of a collection"),
         ({"types": {"ex:n": "(string[])"}}, "unknown type"),
+        ({"types": {"ex:n": "{}"}}, "unknown type '{}' for ex:n; expected .* a struct such as"),
+        ({"types": {"ex:n": "({ex:v={}})"}}, "unknown type '{}' for ex:v"),
         ({"depth": -1}, "depth"),
         ({"names": "short"}, "names must be one of"),
         ({"max_columns": 0}, "max_columns"),
